@@ -1,0 +1,3 @@
+//! The broad phase.
+pub mod options;
+pub use options::{BroadPhaseName, BroadPhaseOptions};

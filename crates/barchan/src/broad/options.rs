@@ -1,0 +1,32 @@
+//! What a user can choose about the broad phase.
+
+use serde::{Deserialize, Serialize};
+
+/// The broad phases there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BroadPhaseName {
+    /// Morton-ordered linear octree (S1 IV-B).
+    #[default]
+    Octree,
+    /// Uniform grids by the nine stages of S3 4.2.1.
+    Grid,
+    /// Every pair: the slow twin.
+    BruteForce,
+}
+
+/// The broad phase and the order of bodies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BroadPhaseOptions {
+    /// Which broad phase. The result of a run does not depend on it.
+    pub name: BroadPhaseName,
+    /// Steps between two re-orderings of bodies along the Morton curve; 0 for never.
+    pub reorder_interval: u32,
+}
+
+impl Default for BroadPhaseOptions {
+    fn default() -> Self {
+        Self { name: BroadPhaseName::Octree, reorder_interval: 25 }
+    }
+}

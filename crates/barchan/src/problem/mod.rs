@@ -1,0 +1,3 @@
+//! The contact problem.
+pub mod options;
+pub use options::ContactOptions;

@@ -1,0 +1,102 @@
+//! The shapes of bodies: a closed enum, one file a shape.
+//!
+//! To add a shape: write its file, add a variant here, and add its pairs to the table of
+//! [`crate::narrow`]. A shape lives in its body's frame; where it stands and how it is turned
+//! belongs to the body.
+
+mod container;
+mod half_space;
+mod sphere;
+
+pub use container::{Container, Face};
+pub use half_space::HalfSpace;
+pub use sphere::Sphere;
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Mass and principal moments of inertia of a solid of given density.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MassProperties {
+    /// Mass.
+    pub mass: f64,
+    /// Moments about the axes of the body frame, which are the principal axes.
+    pub inertia: DVec3,
+}
+
+/// The shape of a body.
+///
+/// Sixteen bytes, so that a column of a million of them stays small: what is larger than a
+/// number or two stands behind a shared pointer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// A ball.
+    Sphere(Sphere),
+    /// All that lies below a plane.
+    HalfSpace(HalfSpace),
+    /// The outside of a box: bodies live within its inner walls.
+    Container(Arc<Container>),
+}
+
+impl Shape {
+    /// A sphere of radius `radius`.
+    pub fn sphere(radius: f64) -> Self {
+        Self::Sphere(Sphere { radius })
+    }
+
+    /// The half-space below the plane z = 0 of the body frame.
+    pub fn half_space() -> Self {
+        Self::HalfSpace(HalfSpace {})
+    }
+
+    /// A closed container with the given inner half extents.
+    pub fn container(half_extents: DVec3) -> Self {
+        Self::Container(Arc::new(Container { half_extents, open: Vec::new() }))
+    }
+
+    /// The name that scene files use.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sphere(_) => "sphere",
+            Self::HalfSpace(_) => "half-space",
+            Self::Container(_) => "container",
+        }
+    }
+
+    /// Radius about the body's origin of a ball that holds the shape; `None` if unbounded.
+    pub fn bounding_radius(&self) -> Option<f64> {
+        match self {
+            Self::Sphere(s) => Some(s.radius),
+            Self::HalfSpace(_) | Self::Container(_) => None,
+        }
+    }
+
+    /// How far a turn can carry a point of the surface outwards: zero for what is round about
+    /// the body's origin (the r̄ of the |ω|r̄ term of S4 eq. 6).
+    pub fn spin_reach(&self) -> f64 {
+        match self {
+            Self::Sphere(_) => 0.0,
+            Self::HalfSpace(_) | Self::Container(_) => f64::INFINITY,
+        }
+    }
+
+    /// Mass properties at `density`; `None` for shapes without a finite mass.
+    pub fn mass_properties(&self, density: f64) -> Option<MassProperties> {
+        match self {
+            Self::Sphere(s) => Some(s.mass_properties(density)),
+            Self::HalfSpace(_) | Self::Container(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_sixteen_bytes() {
+        assert_eq!(size_of::<Shape>(), 16);
+    }
+}

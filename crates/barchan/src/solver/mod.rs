@@ -1,0 +1,3 @@
+//! Solvers.
+pub mod options;
+pub use options::{ApgdOptions, Criterion, Metric, SolverName, SolverOptions};

@@ -1,0 +1,104 @@
+//! What a user can choose about the solver.
+
+use serde::{Deserialize, Serialize};
+
+/// The solvers there are. Declared once: the scene language, the command line and the
+/// documentation read this list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverName {
+    /// Accelerated projected gradient descent (S1 III-A).
+    #[default]
+    Apgd,
+}
+
+impl SolverName {
+    /// Every solver with a line on what it does.
+    pub const ALL: &'static [(SolverName, &'static str, &'static str)] =
+        &[(SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem")];
+
+    /// The name that scene files use.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
+    }
+}
+
+/// The residual that decides when a solve has converged (ALGORITHMS section 2 of the papers' notation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// The scale-free natural map: 1 without impulses, 0 at the solution.
+    #[default]
+    Natural,
+    /// S1 III-C: largest violation of the cones, mean complementarity. Depends on units.
+    S1,
+    /// The earlier text's: complementarity by its largest entry. Depends on units.
+    S0,
+}
+
+/// The metric in which APGD measures steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Normal and tangential scale of each contact, from its 3×3 diagonal block.
+    #[default]
+    Contact,
+    /// One scale a contact.
+    Scalar,
+    /// None: the algorithm as printed in S1.
+    Identity,
+}
+
+/// Options of APGD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApgdOptions {
+    /// The metric in which steps are measured.
+    pub metric: Metric,
+    /// Whether momentum is dropped when it points uphill.
+    pub restart: bool,
+    /// Whether the Lipschitz estimate may shrink again.
+    pub shrink: bool,
+}
+
+impl Default for ApgdOptions {
+    fn default() -> Self {
+        Self { metric: Metric::Contact, restart: true, shrink: true }
+    }
+}
+
+impl ApgdOptions {
+    /// The algorithm as printed in S1: no metric, no restart, L only grows.
+    pub const PLAIN: Self = Self { metric: Metric::Identity, restart: false, shrink: false };
+}
+
+/// Solver and stopping rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SolverOptions {
+    /// Which solver.
+    pub name: SolverName,
+    /// Residual at which a solve counts as converged.
+    pub tolerance: f64,
+    /// Which residual that is.
+    pub criterion: Criterion,
+    /// Iterations after which a solve gives up and says so.
+    pub max_iterations: u32,
+    /// Whether a step starts from the impulses of the last.
+    pub warm_start: bool,
+    /// Options of APGD.
+    pub apgd: ApgdOptions,
+}
+
+impl Default for SolverOptions {
+    fn default() -> Self {
+        Self {
+            name: SolverName::Apgd,
+            tolerance: 1e-2,
+            criterion: Criterion::Natural,
+            max_iterations: 1000,
+            warm_start: true,
+            apgd: ApgdOptions::default(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The world: bodies in columns, materials, prescribed forces and motions.
+
+pub mod bodies;
+pub mod forces;
+pub mod material;
+pub mod motion;
+pub mod reorder;
+
+pub use bodies::{Bodies, Body, Column, Motion, Sharing};
+pub use forces::{ExternalForce, ForceField};
+pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
+pub use motion::{Oscillation, Prescribed};
+
+use glam::DVec3;
+use std::collections::BTreeMap;
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Everything that has a state, and the laws that act on it.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// The bodies, a column each property.
+    pub bodies: Bodies,
+    /// Materials and the laws of their pairs.
+    pub materials: Materials,
+    /// Acceleration that acts on every dynamic body.
+    pub gravity: DVec3,
+    /// Further prescribed fields.
+    pub fields: Vec<ForceField>,
+    /// Forces and torques on single bodies, by id; they act until they are removed.
+    pub external: BTreeMap<u64, ExternalForce>,
+    /// Motions of kinematic bodies, by id; one that is not listed keeps its velocity.
+    pub prescribed: BTreeMap<u64, Prescribed>,
+    /// Simulated time.
+    pub time: f64,
+}
+
+/// Kinetic and potential energy of the dynamic bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Energy {
+    /// ½mv² + ½ω·Iω.
+    pub kinetic: f64,
+    /// −mg·x: zero at the origin.
+    pub potential: f64,
+}
+
+impl World {
+    /// Adds a body and returns its id.
+    pub fn add(&mut self, body: Body) -> u64 {
+        let density = self.materials.get(body.material).density;
+        self.bodies.push(body, density)
+    }
+
+    /// A hash of position, orientation and velocities of all bodies in the order of their ids:
+    /// equal for equal bits, however the bodies lie in memory.
+    pub fn state_hash(&self) -> u64 {
+        let b = &self.bodies;
+        let mut order: Vec<u32> = (0..b.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| b.id[i as usize]);
+        let mut hash = Xxh3Default::new();
+        for &i in &order {
+            let i = i as usize;
+            hash.update(&b.id[i].to_le_bytes());
+            let (x, q) = (b.position[i], b.orientation[i]);
+            let (v, w) = (b.velocity[i], b.angular_velocity[i]);
+            for value in [x.x, x.y, x.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z] {
+                hash.update(&value.to_bits().to_le_bytes());
+            }
+        }
+        hash.digest()
+    }
+
+    /// The first body (by memory order) whose state is not finite, with its id.
+    pub fn first_non_finite(&self) -> Option<u64> {
+        let b = &self.bodies;
+        (0..b.len())
+            .find(|&i| {
+                let sum = b.position[i] + b.velocity[i] + b.angular_velocity[i];
+                !(sum.is_finite() && b.orientation[i].is_finite())
+            })
+            .map(|i| b.id[i])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    #[test]
+    fn the_hash_sees_the_state_and_not_the_order() {
+        let mut world = World::default();
+        for k in 0..5 {
+            world.add(Body::dynamic(Shape::sphere(0.1), DVec3::new(f64::from(k), 0.0, 0.0)));
+        }
+        let before = world.state_hash();
+        world.bodies.permute(&[4, 2, 0, 1, 3]);
+        assert_eq!(world.state_hash(), before);
+        world.bodies.velocity[2].x = 1e-300;
+        assert_ne!(world.state_hash(), before);
+    }
+
+    #[test]
+    fn a_nan_is_found_with_its_id() {
+        let mut world = World::default();
+        for _ in 0..3 {
+            world.add(Body::dynamic(Shape::sphere(0.1), DVec3::ZERO));
+        }
+        assert_eq!(world.first_non_finite(), None);
+        world.bodies.velocity[1].y = f64::NAN;
+        assert_eq!(world.first_non_finite(), Some(1));
+    }
+}

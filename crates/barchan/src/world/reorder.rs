@@ -1,0 +1,93 @@
+//! Re-ordering bodies along the Morton curve, so that neighbours in space are neighbours in
+//! memory (S1 IV-A). Ids stay; indices change.
+
+use super::Bodies;
+use crate::util::sort::{SortScratch, sort};
+use glam::DVec3;
+
+/// Bits an axis of a Morton key; three axes fill 63.
+pub const MORTON_BITS: u32 = 21;
+
+/// Spreads the low 21 bits of `x` to every third bit.
+#[inline]
+fn spread(x: u64) -> u64 {
+    let x = x & 0x1f_ffff;
+    let x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    let x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    let x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    let x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+/// Interleaves three 21-bit coordinates (S1 Fig. 1).
+#[inline]
+pub fn morton_key(cell: [u32; 3]) -> u64 {
+    spread(u64::from(cell[0])) | spread(u64::from(cell[1])) << 1 | spread(u64::from(cell[2])) << 2
+}
+
+/// A cube cut into 2²¹ cells an axis, on which Morton keys are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct MortonFrame {
+    /// Lowest corner.
+    pub origin: DVec3,
+    /// Edge of the cube.
+    pub edge: f64,
+}
+
+impl MortonFrame {
+    /// The smallest cube at the low corner of the points, a little enlarged.
+    pub fn around(points: impl Iterator<Item = DVec3>) -> Self {
+        let (low, high) =
+            points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let edge = (high - low).max_element();
+        // An empty or a single-point world still needs a frame.
+        let edge = if edge > 0.0 && edge.is_finite() { edge * 1.0001 } else { 1.0 };
+        Self { origin: if low.is_finite() { low } else { DVec3::ZERO }, edge }
+    }
+
+    /// The key of a point; points outside go to the nearest cell.
+    #[inline]
+    pub fn key(&self, x: DVec3) -> u64 {
+        let cells = f64::from(1u32 << MORTON_BITS);
+        let t = (x - self.origin) * (cells / self.edge);
+        let cell = |c: f64| c.clamp(0.0, cells - 1.0) as u32;
+        morton_key([cell(t.x), cell(t.y), cell(t.z)])
+    }
+}
+
+/// Reusable memory of [`morton_order`].
+#[derive(Default)]
+pub struct ReorderScratch {
+    keys: Vec<(u64, u32)>,
+    sort: SortScratch<(u64, u32)>,
+}
+
+/// The order that puts bodies along the Morton curve; unbounded ones (walls) come last.
+/// `None` if they already lie so.
+pub fn morton_order(bodies: &Bodies, scratch: &mut ReorderScratch) -> Option<Vec<u32>> {
+    let bounded = |i: &usize| bodies.shape[*i].bounding_radius().is_some();
+    let frame = MortonFrame::around((0..bodies.len()).filter(bounded).map(|i| bodies.position[i]));
+    let keys = &mut scratch.keys;
+    keys.clear();
+    keys.extend((0..bodies.len()).map(|i| {
+        let key = if bounded(&i) { frame.key(bodies.position[i]) } else { u64::MAX };
+        (key, i as u32)
+    }));
+    sort(keys, &mut scratch.sort, |k| k.0);
+    let sorted = keys.iter().enumerate().all(|(i, k)| k.1 as usize == i);
+    (!sorted).then(|| keys.iter().map(|k| k.1).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_interleave() {
+        assert_eq!(morton_key([1, 0, 0]), 1);
+        assert_eq!(morton_key([0, 1, 0]), 2);
+        assert_eq!(morton_key([0, 0, 1]), 4);
+        assert_eq!(morton_key([3, 3, 3]), 63);
+        assert_eq!(morton_key([0x1f_ffff; 3]), (1 << 63) - 1);
+    }
+}
