@@ -1,9 +1,12 @@
 //! Very many rigid bodies in hard frictional contact.
 
 pub mod broad;
+pub mod integrate;
+pub mod narrow;
 pub mod problem;
 pub mod shape;
 pub mod solver;
+pub mod step;
 pub mod util;
 pub mod world;
 

@@ -1,5 +1,6 @@
 //! What a user can choose about the solver.
 
+use crate::problem::{Criterion, Metric};
 use serde::{Deserialize, Serialize};
 
 /// The solvers there are. Declared once: the scene language, the command line and the
@@ -21,32 +22,6 @@ impl SolverName {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
     }
-}
-
-/// The residual that decides when a solve has converged (ALGORITHMS section 2 of the papers' notation).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// The scale-free natural map: 1 without impulses, 0 at the solution.
-    #[default]
-    Natural,
-    /// S1 III-C: largest violation of the cones, mean complementarity. Depends on units.
-    S1,
-    /// The earlier text's: complementarity by its largest entry. Depends on units.
-    S0,
-}
-
-/// The metric in which APGD measures steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Normal and tangential scale of each contact, from its 3×3 diagonal block.
-    #[default]
-    Contact,
-    /// One scale a contact.
-    Scalar,
-    /// None: the algorithm as printed in S1.
-    Identity,
 }
 
 /// Options of APGD.

@@ -1,0 +1,183 @@
+//! Uniform grids by the nine stages of S3 4.2.1, one grid for each level of size.
+//!
+//! A level holds hulls that differ by at most a factor of two, in bins twice as wide as the
+//! largest of them. A body is entered in the bins that it touches on its own level and on every
+//! coarser level that has bodies, so pairs of different size are found in the grid of the
+//! larger one. A pair belongs to the bin that holds the midpoint of its overlap and is so
+//! found once.
+
+use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
+use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
+use crate::util::reserve_with_slack;
+use crate::util::sort::{SortScratch, sort};
+use crate::world::reorder::morton_key;
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Bits an axis of a bin's key.
+const BITS: u32 = 19;
+/// Levels of size at most; what is larger joins the last.
+const LEVELS: u32 = 31;
+/// Bins a task.
+const BIN_CHUNK: usize = 128;
+
+/// The grids and their memory.
+#[derive(Default)]
+pub struct Grid {
+    levels: Vec<u8>,
+    offsets: Vec<u32>,
+    /// Bin (level, Morton key, whether the body is smaller than the level's) and body.
+    entries: Vec<(u64, u32)>,
+    sort: SortScratch<(u64, u32)>,
+    /// Where each active bin starts and ends in `entries`.
+    bins: Vec<[u32; 2]>,
+    emitted: Emitted,
+}
+
+/// The geometry of all levels.
+#[derive(Clone, Copy)]
+struct Frame {
+    origin: DVec3,
+    /// Extent of the smallest hull, or more where keys would not suffice.
+    unit: f64,
+}
+
+impl Frame {
+    fn level(&self, hull: &Aabb) -> u32 {
+        (hull.extent() / self.unit).log2().ceil().clamp(0.0, f64::from(LEVELS)) as u32
+    }
+
+    /// The bin of a point.
+    #[inline]
+    fn bin(&self, level: u32, x: DVec3) -> [u32; 3] {
+        let t = (x - self.origin) / (2.0 * self.unit * f64::from(1u32 << level));
+        [t.x as u32, t.y as u32, t.z as u32]
+    }
+}
+
+fn key(level: u32, bin: [u32; 3], smaller: bool) -> u64 {
+    (u64::from(level) << (3 * BITS) | morton_key(bin)) << 1 | u64::from(smaller)
+}
+
+impl Grid {
+    fn frame(hulls: &[Aabb]) -> Frame {
+        let bounded = |h: &&Aabb| h.low.x <= h.high.x;
+        let all = hulls.iter().filter(bounded).fold(Aabb::EMPTY, |all, h| all.join(h));
+        let smallest = hulls.iter().filter(bounded).map(Aabb::extent).fold(f64::INFINITY, f64::min);
+        let finest = all.extent() / f64::from(1u32 << BITS);
+        Frame { origin: all.low, unit: smallest.max(finest).max(f64::MIN_POSITIVE) }
+    }
+
+    /// Calls `visit` with every bin key that body `i` is entered in.
+    #[inline]
+    fn bins_of(frame: &Frame, populated: u32, own: u32, hull: &Aabb, mut visit: impl FnMut(u64)) {
+        for level in own..=LEVELS {
+            if populated >> level & 1 == 0 {
+                continue;
+            }
+            let (low, high) = (frame.bin(level, hull.low), frame.bin(level, hull.high));
+            for z in low[2]..=high[2] {
+                for y in low[1]..=high[1] {
+                    for x in low[0]..=high[0] {
+                        visit(key(level, [x, y, z], level > own));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Emits the pairs that belong to one bin.
+    fn search(&self, frame: &Frame, hulls: &[Aabb], [from, to]: [u32; 2], list: &mut Vec<u64>) {
+        let entries = &self.entries[from as usize..to as usize];
+        let bin = entries[0].0 >> 1;
+        let level = (bin >> (3 * BITS)) as u32;
+        for (k, &(key, i)) in entries.iter().enumerate() {
+            if key & 1 == 1 {
+                break;
+            }
+            let a = &hulls[i as usize];
+            for &(_, j) in &entries[k + 1..] {
+                let b = &hulls[j as usize];
+                if a.meets(b) {
+                    let middle = 0.5 * (a.low.max(b.low) + a.high.min(b.high));
+                    if self::key(level, frame.bin(level, middle), false) >> 1 == bin {
+                        list.push(pack(i, j));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl BroadPhase for Grid {
+    fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
+        let n = hulls.len();
+        let frame = Self::frame(hulls);
+        let bounded = |h: &Aabb| h.low.x <= h.high.x;
+
+        // Stage 1: count the bins of every body.
+        self.levels.clear();
+        self.levels.extend(hulls.iter().map(|h| if bounded(h) { frame.level(h) as u8 } else { 0 }));
+        let populated =
+            hulls.iter().zip(&self.levels).filter(|(h, _)| bounded(h)).fold(0u32, |mask, (_, l)| mask | 1 << l);
+        let levels = &self.levels;
+        self.offsets.clear();
+        self.offsets.resize(n, 0);
+        {
+            let out = Disjoint::new(&mut self.offsets);
+            for_chunks(n, CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let counts = unsafe { out.range(range.clone()) };
+                for (count, i) in counts.iter_mut().zip(range) {
+                    if bounded(&hulls[i]) {
+                        Self::bins_of(&frame, populated, u32::from(levels[i]), &hulls[i], |_| *count += 1);
+                    }
+                }
+            });
+        }
+        // Stage 2: scan.
+        let total = exclusive_scan(&mut self.offsets);
+        // Stage 3: emit bin–body entries.
+        self.entries.clear();
+        reserve_with_slack(&mut self.entries, total);
+        self.entries.resize(total, (0, 0));
+        {
+            let (out, offsets) = (Disjoint::new(&mut self.entries), &self.offsets);
+            for_chunks(n, CHUNK, |range| {
+                for i in range {
+                    if bounded(&hulls[i]) {
+                        let mut place = offsets[i] as usize;
+                        Self::bins_of(&frame, populated, u32::from(levels[i]), &hulls[i], |key| {
+                            // SAFETY: the scan gave these places to body i alone.
+                            unsafe { out.write(place, (key, i as u32)) };
+                            place += 1;
+                        });
+                    }
+                }
+            });
+        }
+        // Stage 4: sort by bin.
+        sort(&mut self.entries, &mut self.sort, |e| e.0);
+        // Stages 5 and 6: bin starts, without bins that cannot hold a pair.
+        self.bins.clear();
+        let mut from = 0;
+        for run in self.entries.chunk_by(|a, b| a.0 >> 1 == b.0 >> 1) {
+            if run.len() > 1 && run[0].0 & 1 == 0 {
+                self.bins.push([from, from + run.len() as u32]);
+            }
+            from += run.len() as u32;
+        }
+        // Stages 7 to 9: count, scan and write are one here, since every task appends to a
+        // list of its own.
+        let tasks = self.bins.len().div_ceil(BIN_CHUNK);
+        let mut emitted = std::mem::take(&mut self.emitted);
+        emitted.reset(tasks);
+        emitted.lists[..tasks].par_iter_mut().enumerate().for_each(|(t, list)| {
+            for &bin in &self.bins[chunk_range(t, BIN_CHUNK, self.bins.len())] {
+                self.search(&frame, hulls, bin, list);
+            }
+        });
+        pairs.collect(n, &mut emitted);
+        self.emitted = emitted;
+    }
+}

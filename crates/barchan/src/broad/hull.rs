@@ -1,0 +1,80 @@
+//! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
+
+use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
+use crate::world::Bodies;
+use glam::DVec3;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    /// Lowest corner.
+    pub low: DVec3,
+    /// Highest corner.
+    pub high: DVec3,
+}
+
+impl Aabb {
+    /// The box of nothing.
+    pub const EMPTY: Self = Self { low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+
+    /// Whether two boxes share a point.
+    #[inline(always)]
+    pub fn meets(&self, o: &Aabb) -> bool {
+        // Without short cuts: six comparisons are cheaper than one mispredicted branch.
+        (self.low.x <= o.high.x)
+            & (o.low.x <= self.high.x)
+            & (self.low.y <= o.high.y)
+            & (o.low.y <= self.high.y)
+            & (self.low.z <= o.high.z)
+            & (o.low.z <= self.high.z)
+    }
+
+    /// The smallest box that holds both.
+    #[inline(always)]
+    pub fn join(&self, o: &Aabb) -> Aabb {
+        Aabb { low: self.low.min(o.low), high: self.high.max(o.high) }
+    }
+
+    /// The longest edge.
+    #[inline]
+    pub fn extent(&self) -> f64 {
+        (self.high - self.low).max_element()
+    }
+
+    /// The middle.
+    #[inline]
+    pub fn centre(&self) -> DVec3 {
+        0.5 * (self.low + self.high)
+    }
+}
+
+/// How far the surface of body `i` may move in a step of length `h`, and the margin on top:
+/// h(|v| + |ω|r̄) + τ, with τ the fraction `margin` of its radius.
+#[inline]
+pub fn growth(bodies: &Bodies, i: usize, radius: f64, h: f64, margin: f64) -> f64 {
+    let reach = bodies.shape[i].spin_reach();
+    let spin = if reach > 0.0 { bodies.angular_velocity[i].length() * reach } else { 0.0 };
+    h * (bodies.velocity[i].length() + spin) + margin * radius
+}
+
+/// Writes the hull of every bounded body to `hulls` and the indices of the unbounded ones
+/// (walls, containers) to `unbounded`; an unbounded body's hull is the empty box, so that no
+/// broad phase ever pairs it.
+pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbounded: &mut Vec<u32>) {
+    let n = bodies.len();
+    unbounded.clear();
+    unbounded.extend((0..n as u32).filter(|&i| bodies.shape[i as usize].bounding_radius().is_none()));
+    hulls.clear();
+    hulls.resize(n, Aabb::EMPTY);
+    let out = Disjoint::new(hulls);
+    for_chunks(n, CHUNK, |range| {
+        // SAFETY: chunks are disjoint.
+        let hulls = unsafe { out.range(range.clone()) };
+        for (hull, i) in hulls.iter_mut().zip(range) {
+            if let Some(radius) = bodies.shape[i].bounding_radius() {
+                let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
+                *hull = Aabb { low: bodies.position[i] - r, high: bodies.position[i] + r };
+            }
+        }
+    });
+}

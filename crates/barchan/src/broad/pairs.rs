@@ -1,0 +1,186 @@
+//! Candidate pairs in canonical order: grouped by the smaller index, ascending.
+//!
+//! Every broad phase emits pairs in an order of its own; this brings them into one order, so
+//! that all that follows, to the last bit, does not depend on which broad phase found them.
+
+use crate::util::parallel::{Disjoint, chunk_range, exclusive_scan};
+use crate::util::reserve_with_slack;
+use rayon::prelude::*;
+
+/// Bodies a bucket of the first, coarse sort.
+const BUCKET: usize = 1024;
+
+/// Candidate pairs (a, b) with a < b, grouped by a, ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pairs {
+    /// `second[start[a]..start[a + 1]]` are the partners of `a`.
+    start: Vec<u32>,
+    second: Vec<u32>,
+}
+
+/// Pairs as tasks emit them, a list a task, and memory for sorting them.
+#[derive(Default)]
+pub struct Emitted {
+    /// One list a task; a pair is packed as `a << 32 | b`.
+    pub lists: Vec<Vec<u64>>,
+    counts: Vec<u32>,
+    dealt: Vec<u64>,
+}
+
+/// Packs a pair with the smaller index first.
+#[inline(always)]
+pub fn pack(i: u32, j: u32) -> u64 {
+    let (a, b) = if i < j { (i, j) } else { (j, i) };
+    u64::from(a) << 32 | u64::from(b)
+}
+
+impl Emitted {
+    /// Empties all lists and makes sure there are `tasks` of them.
+    pub fn reset(&mut self, tasks: usize) {
+        self.lists.resize_with(tasks.max(self.lists.len()), Vec::new);
+        self.lists.iter_mut().for_each(Vec::clear);
+    }
+}
+
+impl Pairs {
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.second.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.second.is_empty()
+    }
+
+    /// The partners of `a` that have a larger index, ascending.
+    #[inline]
+    pub fn of(&self, a: usize) -> &[u32] {
+        &self.second[self.start[a] as usize..self.start[a + 1] as usize]
+    }
+
+    /// All pairs in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        (0..self.start.len().saturating_sub(1)).flat_map(|a| self.of(a).iter().map(move |&b| (a as u32, b)))
+    }
+
+    /// Brings what was emitted about `bodies` bodies into canonical order.
+    pub fn collect(&mut self, bodies: usize, emitted: &mut Emitted) {
+        let buckets = bodies.div_ceil(BUCKET).max(1);
+        let lists = &emitted.lists;
+        let bucket = |pair: u64| (pair >> 32) as usize / BUCKET;
+
+        // How many pairs each list has for each bucket, bucket-major.
+        let counts = &mut emitted.counts;
+        counts.clear();
+        counts.resize(buckets * lists.len(), 0);
+        {
+            let cells = Disjoint::new(counts);
+            lists.par_iter().enumerate().for_each(|(l, list)| {
+                // Lists are nearly in order: count runs.
+                let mut i = 0;
+                while i < list.len() {
+                    let b = bucket(list[i]);
+                    let run = list[i..].iter().take_while(|&&p| bucket(p) == b).count();
+                    // SAFETY: column l belongs to list l alone.
+                    unsafe { cells.range(b * lists.len() + l..b * lists.len() + l + 1)[0] += run as u32 };
+                    i += run;
+                }
+            });
+        }
+        let total = exclusive_scan(counts);
+
+        // Deal into buckets.
+        let dealt = &mut emitted.dealt;
+        dealt.clear();
+        reserve_with_slack(dealt, total);
+        dealt.resize(total, 0);
+        {
+            let (out, cells) = (Disjoint::new(dealt), Disjoint::new(counts));
+            lists.par_iter().enumerate().for_each(|(l, list)| {
+                for &pair in list {
+                    let cell = bucket(pair) * lists.len() + l;
+                    // SAFETY: cell and places were given to list l alone.
+                    unsafe {
+                        let place = &mut cells.range(cell..cell + 1)[0];
+                        out.write(*place as usize, pair);
+                        *place += 1;
+                    }
+                }
+            });
+        }
+        // Each cell now holds its end: the end of a bucket is the end of its last list.
+        let bucket_end = |b: usize| counts[(b + 1) * lists.len() - 1] as usize;
+
+        // Sort each bucket by counting, then each body's few partners by insertion.
+        self.start.clear();
+        reserve_with_slack(&mut self.start, bodies + 1);
+        self.start.resize(bodies + 1, 0);
+        self.second.clear();
+        reserve_with_slack(&mut self.second, total);
+        self.second.resize(total, 0);
+        if lists.is_empty() {
+            return;
+        }
+        let (starts, seconds) = (Disjoint::new(&mut self.start), Disjoint::new(&mut self.second));
+        (0..buckets).into_par_iter().for_each(|b| {
+            let first = if b == 0 { 0 } else { bucket_end(b - 1) };
+            let pairs = &dealt[first..bucket_end(b)];
+            let mine = chunk_range(b, BUCKET, bodies);
+            let mut place = [0u32; BUCKET + 1];
+            for &pair in pairs {
+                place[(pair >> 32) as usize - mine.start + 1] += 1;
+            }
+            for a in 0..mine.len() {
+                place[a + 1] += place[a];
+            }
+            // SAFETY: buckets are disjoint, in bodies and in pairs.
+            let (starts, seconds) = unsafe { (starts.range(mine.clone()), seconds.range(first..bucket_end(b))) };
+            for (a, start) in starts.iter_mut().enumerate() {
+                *start = first as u32 + place[a];
+            }
+            for &pair in pairs {
+                let place = &mut place[(pair >> 32) as usize - mine.start];
+                seconds[*place as usize] = pair as u32;
+                *place += 1;
+            }
+            let mut from = 0;
+            for &to in &place[..mine.len()] {
+                seconds[from..to as usize].sort_unstable();
+                from = to as usize;
+            }
+        });
+        self.start[bodies] = u32::try_from(total).expect("fewer than 2^32 pairs");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_order_of_emission_gives_the_same_lists() {
+        let pairs: Vec<(u32, u32)> =
+            (0..5000u32).map(|k| (k * 7919 % 3000, k * 104_729 % 3000)).filter(|p| p.0 != p.1).collect();
+        let mut expected: Vec<_> = pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
+        expected.sort_unstable();
+        for lists in [1, 3, 10] {
+            let mut emitted = Emitted::default();
+            emitted.reset(lists);
+            for (k, &(i, j)) in pairs.iter().enumerate() {
+                emitted.lists[k % lists].push(pack(i, j));
+            }
+            let mut sorted = Pairs::default();
+            sorted.collect(3000, &mut emitted);
+            assert_eq!(sorted.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_fine_too() {
+        let mut pairs = Pairs::default();
+        pairs.collect(0, &mut Emitted::default());
+        pairs.collect(5, &mut Emitted::default());
+        assert_eq!(pairs.of(4), [0u32; 0]);
+    }
+}

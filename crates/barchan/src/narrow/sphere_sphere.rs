@@ -1,0 +1,34 @@
+//! Two spheres: along the line of centres.
+
+use super::Touch;
+use glam::DVec3;
+
+#[inline]
+pub(super) fn visit(xa: DVec3, ra: f64, xb: DVec3, rb: f64, reach: f64, mut found: impl FnMut(Touch)) {
+    let d = xa - xb;
+    let limit = ra + rb + reach;
+    let distance_squared = d.length_squared();
+    if distance_squared > limit * limit {
+        return;
+    }
+    let distance = distance_squared.sqrt();
+    // Centres in one point have no direction: any will part them.
+    let normal = if distance > 0.0 { d / distance } else { DVec3::Z };
+    found(Touch { normal, gap: distance - ra - rb, feature: 0 });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gap_and_normal() {
+        let mut seen = Vec::new();
+        visit(DVec3::new(3.0, 0.0, 0.0), 1.0, DVec3::ZERO, 1.5, 0.6, |t| seen.push(t));
+        assert_eq!(seen, [Touch { normal: DVec3::X, gap: 0.5, feature: 0 }]);
+        visit(DVec3::new(3.0, 0.0, 0.0), 1.0, DVec3::ZERO, 1.5, 0.4, |t| seen.push(t));
+        assert_eq!(seen.len(), 1);
+        visit(DVec3::ZERO, 1.0, DVec3::ZERO, 1.0, 0.0, |t| seen.push(t));
+        assert!(seen[1].normal.is_normalized() && seen[1].gap == -2.0);
+    }
+}

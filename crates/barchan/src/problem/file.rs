@@ -1,0 +1,1 @@
+//! Problems as files.

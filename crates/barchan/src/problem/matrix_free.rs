@@ -1,0 +1,318 @@
+//! A = DᵀM⁻¹D without ever assembling it: one pass over bodies that gathers their contacts'
+//! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
+//! depends on the number of threads. The passes themselves are in [`super::kernels`].
+
+use super::kernels::{self, BODY_CHUNK, BodyLists, General, Lever, Pass, Round, State, Step, Sums, vectorised};
+use super::seam::{ConeProblem, Descent, Metric, Response};
+use super::{Criterion, Geometry, Problem, Residuals};
+use crate::util::lanes::{ContactScalars, ContactVec, LANES};
+use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
+use crate::util::reserve_with_slack;
+use glam::DVec3;
+use std::ops::Range;
+
+/// Blocks of contacts a task.
+const BLOCK_CHUNK: usize = 512;
+
+/// Body-side velocities: of an iterate, and of an extrapolation.
+#[derive(Clone, Debug, Default)]
+pub struct BodyVec(Vec<State>);
+
+/// Memory of the operator that is kept between steps.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    lists: BodyLists,
+    /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
+    normal_scale: ContactScalars,
+    ratio: ContactScalars,
+    /// r²/I of each body, where bodies are round.
+    spin: Vec<f64>,
+    sums: Vec<Sums>,
+    norms: Vec<[f64; 2]>,
+}
+
+/// A problem on the memory of one machine.
+pub struct MatrixFree<'a> {
+    problem: &'a Problem,
+    ws: &'a mut Workspace,
+    metric: Metric,
+    /// Inverse of the mean diagonal of A: the step of the natural map.
+    η: f64,
+    /// ‖Π(−ηb)‖: what the natural map is measured against.
+    natural_unit: f64,
+}
+
+/// Runs an expression with the lever that fits the problem's geometry.
+macro_rules! with_lever {
+    ($self:expr, $lever:ident => $body:expr) => {
+        match &$self.problem.geometry {
+            Geometry::Round { .. } => {
+                let $lever = Round { spin: &$self.ws.spin };
+                $body
+            }
+            Geometry::General { inverse_inertia, arms_a, arms_b } => {
+                let $lever = General { inverse_inertia, arms_a, arms_b };
+                $body
+            }
+        }
+    };
+}
+
+fn add_pairs(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] + b[0], a[1] + b[1]]
+}
+
+impl<'a> MatrixFree<'a> {
+    /// Prepares the operator of a sound problem; see [`Problem::check`].
+    pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
+        debug_assert_eq!(problem.check(), Ok(()));
+        ws.lists.fill(problem);
+        if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
+            ws.spin.clear();
+            ws.spin.extend(radius.iter().zip(inverse_inertia).map(|(r, i)| r * r * i));
+        }
+        let mut this = Self::view(problem, ws);
+        this.set_metric(Metric::Contact);
+        this.η = this.inverse_mean_diagonal();
+        this.natural_unit = this.projected_bias_norm();
+        this
+    }
+
+    /// Looks at a problem again for which the workspace was prepared already.
+    pub(crate) fn view(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
+        Self { problem, ws, metric: Metric::Contact, η: 1.0, natural_unit: 0.0 }
+    }
+
+    /// The velocity change of a body: linear and angular.
+    pub fn twist(&self, w: &BodyVec, body: usize) -> [DVec3; 2] {
+        let [v, s] = w.0[body].response();
+        match &self.problem.geometry {
+            Geometry::Round { radius, .. } => {
+                [v, if self.ws.spin[body] > 0.0 { s / radius[body] } else { DVec3::ZERO }]
+            }
+            Geometry::General { .. } => [v, s],
+        }
+    }
+
+    fn blocks(&self) -> usize {
+        self.problem.normals.blocks().len()
+    }
+
+    /// 3m over the trace of A. Needs the metric of contacts.
+    fn inverse_mean_diagonal(&mut self) -> f64 {
+        let m = self.problem.contacts();
+        let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
+        let trace = |range: Range<usize>| [range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum(), 0.0];
+        let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, [0.0; 2], trace, add_pairs)[0];
+        if m == 0 { 1.0 } else { 3.0 * m as f64 / trace }
+    }
+
+    fn projected_bias_norm(&mut self) -> f64 {
+        let (p, η) = (self.problem, self.η);
+        let body = |range: Range<usize>| [kernels::projected_norm_squared(p, η, range), 0.0];
+        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, [0.0; 2], body, add_pairs)[0].sqrt()
+    }
+
+    /// Residuals from the sums of a pass.
+    fn judge(&self, sums: &Sums) -> Residuals {
+        let natural = sums.natural.sqrt();
+        Residuals {
+            primal: sums.primal,
+            dual: sums.dual,
+            complementarity: sums.complementarity.abs() / self.problem.contacts().max(1) as f64,
+            complementarity_max: sums.complementarity_max,
+            natural: if self.natural_unit > 0.0 { natural / self.natural_unit } else { natural },
+        }
+    }
+
+    fn pass<'b, L: Lever>(&'b self, lever: L, at: &'b BodyVec) -> Pass<'b, L> {
+        Pass {
+            lever,
+            problem: self.problem,
+            normal_scale: self.ws.normal_scale.blocks(),
+            ratio: self.ws.ratio.blocks(),
+            states: &at.0,
+            η: self.η,
+        }
+    }
+}
+
+impl BodyLists {
+    /// Lists the contacts of every chunk of bodies. Contacts are grouped by body A already.
+    fn fill(&mut self, problem: &Problem) {
+        let n = problem.bodies();
+        for (list, len) in [(&mut self.first, n + 1), (&mut self.foreign_start, n.div_ceil(BODY_CHUNK) + 1)] {
+            list.clear();
+            reserve_with_slack(list, len);
+            list.resize(len, 0);
+        }
+        let foreign = |[a, b]: [u32; 2]| {
+            let (home, away) = (a as usize / BODY_CHUNK, b as usize / BODY_CHUNK);
+            (home != away && problem.inverse_mass[b as usize] > 0.0).then_some(away)
+        };
+        for &pair in &problem.pairs {
+            self.first[pair[0] as usize] += 1;
+            if let Some(chunk) = foreign(pair) {
+                self.foreign_start[chunk + 1] += 1;
+            }
+        }
+        exclusive_scan(&mut self.first);
+        let total = exclusive_scan(&mut self.foreign_start[1..]);
+        self.foreign.clear();
+        reserve_with_slack(&mut self.foreign, total);
+        self.foreign.resize(total, 0);
+        // Slot c + 1 holds the start of chunk c, and its end once it is filled.
+        for (i, &pair) in problem.pairs.iter().enumerate() {
+            if let Some(chunk) = foreign(pair) {
+                let place = &mut self.foreign_start[chunk + 1];
+                self.foreign[*place as usize] = i as u32;
+                *place += 1;
+            }
+        }
+    }
+}
+
+impl ConeProblem for MatrixFree<'_> {
+    type Impulses = ContactVec;
+    type Velocities = BodyVec;
+
+    fn contacts(&self) -> usize {
+        self.problem.contacts()
+    }
+
+    fn reset_impulses(&self, γ: &mut ContactVec) {
+        γ.resize(self.problem.contacts());
+    }
+
+    fn reset_velocities(&self, w: &mut BodyVec) {
+        w.0.clear();
+        reserve_with_slack(&mut w.0, self.problem.bodies());
+        w.0.resize(self.problem.bodies(), State::default());
+    }
+
+    fn set_metric(&mut self, metric: Metric) {
+        self.metric = metric;
+        let (problem, m) = (self.problem, self.problem.contacts());
+        let mut normal_scale = std::mem::take(&mut self.ws.normal_scale);
+        let mut ratio = std::mem::take(&mut self.ws.ratio);
+        normal_scale.resize(m);
+        ratio.resize(m);
+        with_lever!(self, lever => {
+            let out = (Disjoint::new(normal_scale.blocks_mut()), Disjoint::new(ratio.blocks_mut()));
+            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let (a_n, κ) = unsafe { (out.0.range(range.clone()), out.1.range(range.clone())) };
+                for i in range.start * LANES..range.end * LANES {
+                    let (normal, tangential) = if i < m { kernels::diagonal(problem, &lever, i) } else { (1.0, 1.0) };
+                    let (block, lane) = (i / LANES - range.start, i % LANES);
+                    (a_n[block].0[lane], κ[block].0[lane]) = match metric {
+                        Metric::Contact => (normal, tangential / normal),
+                        Metric::Scalar => ((normal + 2.0 * tangential) / 3.0, 1.0),
+                        Metric::Identity => (1.0, 1.0),
+                    };
+                }
+            });
+        });
+        self.ws.normal_scale = normal_scale;
+        self.ws.ratio = ratio;
+    }
+
+    fn mean_scale(&self) -> f64 {
+        match self.metric {
+            Metric::Contact | Metric::Scalar => 1.0,
+            Metric::Identity => 1.0 / self.η,
+        }
+    }
+
+    fn project(&mut self, γ: &mut ContactVec) {
+        let (p, out) = (self.problem, Disjoint::new(γ.blocks_mut()));
+        for_chunks(p.normals.blocks().len(), BLOCK_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let γ = unsafe { out.range(range.clone()) };
+            kernels::project_blocks(p, range, γ);
+        });
+    }
+
+    fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
+        let (mut zero, mut w) = (BodyVec::default(), BodyVec::default());
+        self.reset_velocities(&mut zero);
+        self.reset_velocities(&mut w);
+        self.respond(γ, &zero, 0.0, &mut w);
+        out.resize(self.problem.contacts());
+        with_lever!(self, lever => kernels::gradient_blocks(&self.pass(lever, &w), out.blocks_mut()));
+    }
+
+    fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
+        let body = |range: Range<usize>| [kernels::dot_blocks(a.blocks(), b.blocks(), range), 0.0];
+        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, [0.0; 2], body, add_pairs)[0]
+    }
+
+    fn dot_bias(&mut self, γ: &ContactVec) -> f64 {
+        let p = self.problem;
+        self.dot(&p.bias, γ)
+    }
+
+    fn descend(
+        &mut self,
+        γ: &ContactVec,
+        γ_last: &ContactVec,
+        β: f64,
+        at: &BodyVec,
+        lipschitz: f64,
+        criterion: Criterion,
+        x: &mut ContactVec,
+    ) -> Descent {
+        let step = Step { γ: γ.blocks(), γ_last: γ_last.blocks(), β, lipschitz };
+        let mut slots = std::mem::take(&mut self.ws.sums);
+        let out = Disjoint::new(x.blocks_mut());
+        let sums = with_lever!(self, lever => {
+            let pass = self.pass(lever, at);
+            let body = |range: Range<usize>| {
+                // SAFETY: chunks are disjoint.
+                let x = unsafe { out.range(range.clone()) };
+                match criterion {
+                    Criterion::Natural => vectorised!(kernels::descend_blocks, true, (&pass, &step, range, x)),
+                    Criterion::S1 | Criterion::S0 => vectorised!(kernels::descend_blocks, false, (&pass, &step, range, x)),
+                }
+            };
+            fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
+        });
+        self.ws.sums = slots;
+        Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.judge(&sums).by(criterion) }
+    }
+
+    fn respond(&mut self, x: &ContactVec, from: &BodyVec, β: f64, to: &mut BodyVec) -> Response {
+        let mut slots = std::mem::take(&mut self.ws.norms);
+        let out = Disjoint::new(&mut to.0);
+        let norms = with_lever!(self, lever => {
+            let (problem, lists) = (self.problem, &self.ws.lists);
+            let body = |range: Range<usize>| {
+                // SAFETY: chunks are disjoint.
+                let to = unsafe { out.range(range.clone()) };
+                kernels::respond_bodies(&lever, problem, lists, x.blocks(), &from.0, β, range, to)
+            };
+            fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, [0.0; 2], body, add_pairs)
+        });
+        self.ws.norms = slots;
+        Response { step_in_operator: norms[0], quadratic: norms[1] }
+    }
+
+    fn forget_momentum(&mut self, at: &mut BodyVec) {
+        let out = Disjoint::new(&mut at.0);
+        for_chunks(self.problem.bodies(), BODY_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            unsafe { out.range(range) }.iter_mut().for_each(State::forget_momentum);
+        });
+    }
+
+    fn residuals(&mut self, γ: &ContactVec, at: &BodyVec) -> Residuals {
+        let mut slots = std::mem::take(&mut self.ws.sums);
+        let sums = with_lever!(self, lever => {
+            let pass = self.pass(lever, at);
+            let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), range);
+            fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
+        });
+        self.ws.sums = slots;
+        self.judge(&sums)
+    }
+}

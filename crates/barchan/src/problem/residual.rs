@@ -1,0 +1,42 @@
+//! The residuals by which a solution is judged (S1 III-C, the earlier S0, and a scale-free one).
+
+use serde::{Deserialize, Serialize};
+
+/// The residual that decides when a solve has converged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// The scale-free natural map: 1 without impulses, 0 at the solution.
+    #[default]
+    Natural,
+    /// S1 III-C: largest violation of the cones, mean complementarity. Depends on units.
+    S1,
+    /// The earlier text's: complementarity by its largest entry. Depends on units.
+    S0,
+}
+
+/// How far impulses are from the solution, by every measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Residuals {
+    /// max |γ_t| − μγ_n: the impulses leave their cones.
+    pub primal: f64,
+    /// max |g_t| − g_n/μ: the velocities leave the dual cones.
+    pub dual: f64,
+    /// |γ·g|/m, the mean complementarity of S1.
+    pub complementarity: f64,
+    /// max |γᵢ·gᵢ|, the largest complementarity of S0.
+    pub complementarity_max: f64,
+    /// ‖γ − Π(γ − ηg)‖/‖Π(−ηb)‖, without units: 1 at γ = 0, 0 at the solution.
+    pub natural: f64,
+}
+
+impl Residuals {
+    /// The one that a criterion watches.
+    pub fn by(&self, criterion: Criterion) -> f64 {
+        match criterion {
+            Criterion::Natural => self.natural,
+            Criterion::S1 => self.primal.max(self.dual).max(self.complementarity),
+            Criterion::S0 => self.primal.max(self.dual).max(self.complementarity_max),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What every solve tells about itself.
+
+use crate::problem::Residuals;
+use serde::{Deserialize, Serialize};
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The residual fell below the tolerance.
+    #[default]
+    Converged,
+    /// The iterations ran out first.
+    IterationLimit,
+    /// Further iterations would not help.
+    Stalled,
+    /// The problem holds something that is not a number, or makes no sense.
+    BadProblem,
+}
+
+/// One iteration of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Operator applications so far.
+    pub operator_applications: u32,
+    /// The residual that decides, after as many iterations as entries come before this one.
+    pub residual: f64,
+}
+
+/// The result of a solve beside the impulses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended.
+    pub status: Status,
+    /// Iterations done.
+    pub iterations: u32,
+    /// Operator applications done, those of backtracking included.
+    pub operator_applications: u32,
+    /// The residual that decided.
+    pub residual: f64,
+    /// Every residual of the impulses returned.
+    pub residuals: Residuals,
+    /// The objective ½γᵀAγ + bᵀγ of the impulses returned.
+    pub objective: f64,
+    /// A residual an iteration, if asked for.
+    pub history: Vec<Moment>,
+}
