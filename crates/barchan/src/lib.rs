@@ -2,6 +2,8 @@
 
 pub mod broad;
 pub mod problem;
+pub mod scenario;
+pub mod scene;
 pub mod shape;
 pub mod solver;
 pub mod util;
