@@ -4,6 +4,8 @@ pub mod broad;
 pub mod integrate;
 pub mod narrow;
 pub mod problem;
+pub mod scenario;
+pub mod scene;
 pub mod shape;
 pub mod solver;
 pub mod step;

@@ -1,0 +1,116 @@
+//! A single body of a scene.
+
+use crate::shape::{HalfSpace, Shape};
+use crate::world::{Motion, Oscillation};
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+
+/// A single body of any shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "BodyText")]
+pub struct BodySpec {
+    /// Shape in the body frame.
+    pub shape: Shape,
+    /// Centre of mass at time zero, m.
+    pub position: DVec3,
+    /// Quaternion [x, y, z, w] from the body frame to the world frame; need not be of unit length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orientation: Option<DQuat>,
+    /// Outward normal of a half-space, instead of an orientation; need not be of unit length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normal: Option<DVec3>,
+    /// Velocity of the centre of mass, m/s.
+    pub velocity: DVec3,
+    /// Angular velocity in the world frame, rad/s.
+    pub angular_velocity: DVec3,
+    /// Name of its material; empty for the first.
+    pub material: String,
+    /// How its motion comes about. A file that does not say gets a dynamic body, or a fixed one
+    /// if the shape has no finite mass.
+    pub motion: Motion,
+    /// A shake on top of the velocity of a kinematic body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oscillation: Option<Oscillation>,
+    /// Force at the centre of mass, N.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub force: Option<DVec3>,
+    /// Torque, N·m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub torque: Option<DVec3>,
+}
+
+impl BodySpec {
+    /// A body at rest, of the first material: dynamic, or fixed if its shape has no finite mass.
+    pub fn new(shape: Shape, position: DVec3) -> Self {
+        let motion = default_motion(&shape);
+        Self {
+            shape,
+            position,
+            orientation: None,
+            normal: None,
+            velocity: DVec3::ZERO,
+            angular_velocity: DVec3::ZERO,
+            material: String::new(),
+            motion,
+            oscillation: None,
+            force: None,
+            torque: None,
+        }
+    }
+
+    /// From the body frame to the world frame, of unit length.
+    pub fn rotation(&self) -> DQuat {
+        match (self.orientation, self.normal) {
+            (Some(q), _) => q.normalize(),
+            (None, Some(n)) => HalfSpace::orientation_for(n),
+            (None, None) => DQuat::IDENTITY,
+        }
+    }
+}
+
+/// A shape without a finite mass cannot be moved by forces.
+fn default_motion(shape: &Shape) -> Motion {
+    match shape {
+        Shape::Sphere(_) => Motion::Dynamic,
+        Shape::HalfSpace(_) | Shape::Container(_) => Motion::Fixed,
+    }
+}
+
+/// A body as files have it: the default of `motion` depends on the shape.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BodyText {
+    shape: Shape,
+    #[serde(default)]
+    position: DVec3,
+    orientation: Option<DQuat>,
+    normal: Option<DVec3>,
+    #[serde(default)]
+    velocity: DVec3,
+    #[serde(default)]
+    angular_velocity: DVec3,
+    #[serde(default)]
+    material: String,
+    motion: Option<Motion>,
+    oscillation: Option<Oscillation>,
+    force: Option<DVec3>,
+    torque: Option<DVec3>,
+}
+
+impl From<BodyText> for BodySpec {
+    fn from(text: BodyText) -> Self {
+        Self {
+            motion: text.motion.unwrap_or_else(|| default_motion(&text.shape)),
+            shape: text.shape,
+            position: text.position,
+            orientation: text.orientation,
+            normal: text.normal,
+            velocity: text.velocity,
+            angular_velocity: text.angular_velocity,
+            material: text.material,
+            oscillation: text.oscillation,
+            force: text.force,
+            torque: text.torque,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What can be wrong with a scene, said so that a user can mend it: where it stands, which key,
+//! what was found, what is expected.
+
+use std::fmt;
+use thiserror::Error;
+
+/// Where a fault comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a file.
+    Line {
+        /// The file.
+        origin: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A file, or whatever else the scene comes from, as a whole.
+    Whole(String),
+    /// An override, by its key.
+    Override(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line { origin, line } => write!(f, "{origin}:{line}"),
+            Self::Whole(origin) => f.write_str(origin),
+            Self::Override(key) => write!(f, "--set {key}"),
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where it comes from.
+    pub place: Place,
+    /// The key, such as `body[2].shape.sphere.radius`; empty if none is to blame.
+    pub path: String,
+    /// What was found and what is expected.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = matches!(&self.place, Place::Override(key) if key_path(key) == self.path);
+        if self.path.is_empty() || named {
+            write!(f, "{}: {}", self.place, self.message)
+        } else {
+            write!(f, "{}: {}: {}", self.place, self.path, self.message)
+        }
+    }
+}
+
+/// A key in the spelling of paths: `material.0.friction` becomes `material[0].friction`.
+fn key_path(key: &str) -> String {
+    super::overrides::segments(key).iter().fold(String::new(), |mut path, segment| {
+        push_segment(&mut path, segment);
+        path
+    })
+}
+
+/// Appends a key or an index to a path.
+pub(crate) fn push_segment(path: &mut String, segment: &str) {
+    if !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_digit()) {
+        path.push_str(&format!("[{segment}]"));
+    } else {
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(segment);
+    }
+}
+
+/// A scene that cannot be used, with all that is wrong, a line each.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{}", .faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct SceneError {
+    /// Everything that was found; never empty.
+    pub faults: Vec<Fault>,
+}
+
+impl SceneError {
+    /// A single fault.
+    pub fn new(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { faults: vec![Fault { place, path: path.into(), message: message.into() }] }
+    }
+}
+
+/// The candidate most like `word`, if one is like it at all.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let score = |candidate: &str| {
+        let (a, b) = (word.replace('-', "_"), candidate.to_lowercase().replace('-', "_"));
+        if a == b {
+            1.0
+        } else {
+            strsim::normalized_damerau_levenshtein(&a, &b).max(0.8 * strsim::jaro_winkler(&a, &b))
+        }
+    };
+    let best = candidates.into_iter().map(|c| (score(c), c)).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 >= 0.6).then_some(best.1)
+}
+
+/// The names in quotes, separated by commas.
+pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_is_near_or_nothing() {
+        let keys = ["tolerance", "max_iterations", "warm_start"];
+        assert_eq!(nearest("tolernce", keys), Some("tolerance"));
+        assert_eq!(nearest("max-iterations", keys), Some("max_iterations"));
+        assert_eq!(nearest("iterations", keys), Some("max_iterations"));
+        assert_eq!(nearest("colour", keys), None);
+    }
+
+    #[test]
+    fn an_override_is_not_named_twice() {
+        let place = Place::Override("material.0.friction".into());
+        let fault = Fault { place, path: "material[0].friction".into(), message: "no".into() };
+        assert_eq!(fault.to_string(), "--set material.0.friction: no");
+    }
+}

@@ -1,0 +1,156 @@
+//! The scene: a constant description of what a run starts from.
+//!
+//! A [`Scene`] is a plain value. It can be built in Rust, read from TOML ([`Scene::from_toml`])
+//! or taken from the library of scenarios ([`crate::scenario`]); whichever way it came about,
+//! [`Scene::to_toml`] writes all of it down, every default spelt out, and reading that text
+//! gives the same value to the last bit. [`Scene::build`] makes the [`World`](crate::world::World)
+//! of it; that is the only place where random numbers are drawn, and each is a function of the
+//! seed, the entry and the body alone (see [`random`]).
+//!
+//! Bodies come from three lists: single bodies of any shape, lattices of spheres, and boxes
+//! filled with spheres at random. They get their ids in that order.
+
+mod body;
+mod build;
+mod cells;
+mod error;
+mod fill;
+mod keys;
+mod lattice;
+mod locate;
+mod overrides;
+mod radius;
+pub mod random;
+mod toml;
+mod validate;
+mod write;
+
+pub use body::BodySpec;
+pub use error::{Fault, Place, SceneError};
+pub use fill::Fill;
+pub use lattice::{Lattice, LatticeKind, Spacing};
+pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
+pub use validate::Problem;
+
+pub(crate) use error::{nearest, quoted};
+pub(crate) use keys::top_level_keys;
+
+use crate::broad::BroadPhaseOptions;
+use crate::problem::ContactOptions;
+use crate::solver::SolverOptions;
+use crate::world::{ForceField, Material, PairException, PairRule};
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+
+/// Step and end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Time {
+    /// Length of a step, s.
+    pub step: f64,
+    /// Simulated time at which a run ends, s.
+    pub end: f64,
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Self { step: 1e-3, end: 1.0 }
+    }
+}
+
+/// What a run writes down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OutputOptions {
+    /// Simulated time between two frames, s; 0 for no frames.
+    pub frame_interval: f64,
+    /// Whether the solver's residual is kept for every iteration of every step.
+    pub history: bool,
+}
+
+/// A constant description of what a run starts from.
+///
+/// ```
+/// use barchan::scene::{BodySpec, Scene};
+/// use barchan::shape::Shape;
+/// use barchan::DVec3;
+///
+/// let mut scene = Scene { name: "drop".into(), ..Scene::default() };
+/// scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
+/// scene.body.push(BodySpec::new(Shape::sphere(0.1), DVec3::new(0.0, 0.0, 1.0)));
+/// assert_eq!(scene.build().unwrap().bodies.len(), 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scene {
+    /// A short name.
+    pub name: String,
+    /// What the scene shows, where it comes from and what its answer is, if known.
+    pub description: String,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Acceleration that acts on every dynamic body, m/s².
+    pub gravity: DVec3,
+    /// Step and end.
+    pub time: Time,
+    /// Solver and stopping rule.
+    pub solver: SolverOptions,
+    /// Rules for gaps, penetration and bounces.
+    pub contact: ContactOptions,
+    /// The broad phase and the order of bodies in memory.
+    pub broad_phase: BroadPhaseOptions,
+    /// What a run writes down.
+    pub output: OutputOptions,
+    /// Materials; the first is that of bodies that name none.
+    pub material: Vec<Material>,
+    /// The rule for pairs of materials without an exception.
+    pub pair_rule: PairRule,
+    /// Pairs of materials that depart from the rule.
+    pub pair: Vec<PairException>,
+    /// Fields that act on every dynamic body.
+    pub force: Vec<ForceField>,
+    /// Single bodies.
+    pub body: Vec<BodySpec>,
+    /// Spheres on lattices.
+    pub lattice: Vec<Lattice>,
+    /// Boxes filled with spheres at random.
+    pub fill: Vec<Fill>,
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self {
+            name: "scene".into(),
+            description: String::new(),
+            seed: 0,
+            gravity: DVec3::new(0.0, 0.0, -9.81),
+            time: Time::default(),
+            solver: SolverOptions::default(),
+            contact: ContactOptions::default(),
+            broad_phase: BroadPhaseOptions::default(),
+            output: OutputOptions::default(),
+            material: vec![Material::default()],
+            pair_rule: PairRule::default(),
+            pair: Vec::new(),
+            force: Vec::new(),
+            body: Vec::new(),
+            lattice: Vec::new(),
+            fill: Vec::new(),
+        }
+    }
+}
+
+impl Scene {
+    /// How many bodies [`Scene::build`] makes.
+    pub fn body_count(&self) -> u64 {
+        let lattices = self.lattice.iter().map(Lattice::body_count);
+        let fills = self.fill.iter().map(|fill| fill.count);
+        lattices.chain(fills).fold(self.body.len() as u64, u64::saturating_add)
+    }
+
+    /// The index of the material that `name` means: the first for an empty name.
+    pub(crate) fn material_index(&self, name: &str) -> Option<u16> {
+        let index = if name.is_empty() { 0 } else { self.material.iter().position(|m| m.name == name)? };
+        u16::try_from(index).ok().filter(|&i| usize::from(i) < self.material.len())
+    }
+}

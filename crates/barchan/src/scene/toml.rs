@@ -1,0 +1,267 @@
+//! Reading scenes.
+//!
+//! The text becomes a document of spanned values, overrides are laid on top, and serde makes the
+//! scene of it. What serde has to say is put in a user's words, with the line, the key path and,
+//! for a name that does not exist, the nearest one that does.
+
+use super::error::{Fault, Place, SceneError, nearest, quoted};
+use super::locate::{Source, path_of};
+use super::overrides;
+use super::{Scene, write::tree};
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+impl Scene {
+    /// Reads and checks a scene. `origin` names the text in messages: a file name, say.
+    ///
+    /// # Errors
+    /// If the text is not TOML, has an unknown key or a value of the wrong kind (the first such
+    /// is reported), or if values are out of range (all are reported).
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, SceneError> {
+        Self::from_toml_with(text, origin, &[])
+    }
+
+    /// Reads and checks a scene with overrides: pairs of a dotted key, such as
+    /// `material.0.friction`, and a TOML value. A bare word is taken for a string.
+    ///
+    /// # Errors
+    /// As [`Scene::from_toml`]; faults of an override name its key.
+    pub fn from_toml_with(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, SceneError> {
+        let source = Source { text, origin, overrides };
+        let mut document =
+            DeTable::parse(text).map_err(|e| SceneError::new(source.place(e.span()), "", capitalless(e.message())))?;
+        for (k, (key, value)) in overrides.iter().enumerate() {
+            overrides::apply(&mut document, k, key, value)?;
+        }
+        let scene = Self::deserialize(Deserializer::from(document.clone()))
+            .map_err(|error| explain(&error, document.get_ref(), &source))?;
+
+        let mut faults = Vec::new();
+        for problem in scene.validate() {
+            let place = source.place_of(document.get_ref(), &problem.path);
+            faults.push(Fault { place, path: problem.path, message: problem.message });
+        }
+        // A vector of four numbers would pass for one of three: serde stops at the third.
+        surplus(document.get_ref(), &tree(&scene), &source, "", &mut faults);
+        if faults.is_empty() { Ok(scene) } else { Err(SceneError { faults }) }
+    }
+}
+
+/// Serde's complaint in a user's words.
+fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>) -> SceneError {
+    let message = error.message();
+    let span = error.span().filter(|span| *span != (0..0));
+    let place = source.place(span.clone());
+    // All parts of an override share a span, and its key says enough.
+    let path = match (&place, span) {
+        (Place::Line { .. }, Some(span)) => path_of(document, &span),
+        _ => String::new(),
+    };
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let message = match words.split_first() {
+        Some((name, known)) if message.starts_with("unknown field") => unknown("key", name, known),
+        Some((name, known)) if message.starts_with("unknown variant") => unknown("name", name, known),
+        Some((name, _)) if message.starts_with("missing field") => format!("the key \"{name}\" is missing"),
+        _ => plain(message),
+    };
+    SceneError::new(place, path, message)
+}
+
+/// "unknown key ...; did you mean ...? Known: ..."
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let hint = nearest(name, known.iter().copied()).map(|best| format!("; did you mean \"{best}\"?"));
+    let list = if known.is_empty() { "none".into() } else { quoted(known.iter().copied()) };
+    format!("unknown {what} \"{name}\"{} Known are {list}", hint.unwrap_or_else(|| ".".into()))
+}
+
+/// Rust's names of types in plain words.
+fn plain(message: &str) -> String {
+    let words = [
+        ("invalid type: ", "found "),
+        ("invalid value: ", "found "),
+        ("invalid length ", "found an array of "),
+        ("floating point ", "the number "),
+        ("integer ", "the whole number "),
+        ("string \"", "the string \""),
+        ("boolean ", "the value "),
+        ("found map", "found a table"),
+        ("found sequence", "found an array"),
+        ("a sequence of 3 f64 values", "an array of 3 numbers"),
+        ("a sequence of 4 f64 values", "an array of 4 numbers"),
+        ("tuple struct DVec3", "an array of 3 numbers"),
+        ("an array of length", "an array of length"),
+        ("expected a sequence", "expected an array"),
+        ("expected f64", "expected a number"),
+        ("expected u64", "expected a whole number that is not negative"),
+        ("expected u32", "expected a whole number that is not negative"),
+        ("expected a boolean", "expected true or false"),
+        ("expected struct ", "expected a table: "),
+        ("wanted string or table", "expected a name or a table"),
+        ("wanted exactly 1 element, found 0 elements", "the table is empty; expected one entry"),
+        ("wanted exactly 1 element, more than 1 element", "the table has several entries; expected one"),
+    ];
+    words.iter().fold(capitalless(message), |text, (from, to)| text.replace(from, to)).replace('`', "")
+}
+
+/// Messages go on after a colon.
+fn capitalless(message: &str) -> String {
+    let mut chars = message.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Arrays in the text that are longer than what became of them.
+fn surplus(table: &DeTable<'_>, made: &Value, source: &Source<'_>, path: &str, faults: &mut Vec<Fault>) {
+    for (key, value) in table {
+        let mut here = path.to_owned();
+        super::error::push_segment(&mut here, key.get_ref());
+        surplus_value(value, &made[key.get_ref().as_ref()], source, &here, faults);
+    }
+}
+
+fn surplus_value(value: &Spanned<DeValue<'_>>, made: &Value, source: &Source<'_>, path: &str, faults: &mut Vec<Fault>) {
+    match (value.get_ref(), made) {
+        (DeValue::Table(table), made) => surplus(table, made, source, path, faults),
+        (DeValue::Array(array), Value::Array(made)) if array.len() > made.len() => faults.push(Fault {
+            place: source.place(Some(value.span())),
+            path: path.to_owned(),
+            message: format!("found an array of {}, expected an array of {}", array.len(), made.len()),
+        }),
+        (DeValue::Array(array), Value::Array(made)) => {
+            for (i, (value, made)) in array.iter().zip(made).enumerate() {
+                surplus_value(value, made, source, &format!("{path}[{i}]"), faults);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Motion;
+    use glam::DVec3;
+
+    fn error(text: &str) -> String {
+        Scene::from_toml(text, "a.toml").unwrap_err().to_string()
+    }
+
+    fn set(text: &str, pairs: &[(&str, &str)]) -> Result<Scene, SceneError> {
+        let pairs: Vec<_> = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Scene::from_toml_with(text, "a.toml", &pairs)
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default_scene() {
+        assert_eq!(Scene::from_toml("", "a.toml").unwrap(), Scene::default());
+    }
+
+    #[test]
+    fn shapes_may_be_written_either_way() {
+        let text = "[[body]]\nshape.sphere.radius = 1\n[[body]]\nshape.half-space = {}\nnormal = [0, 1, 1]\n\
+                    [[body]]\nshape = { container = { half_extents = [1, 1, 1], open = [\"+z\"] } }\n\
+                    motion = \"kinematic\"\n[[force]]\ndrag = { rate = 1.0 }\n";
+        let scene = Scene::from_toml(text, "a.toml").unwrap();
+        let motions: Vec<Motion> = scene.body.iter().map(|b| b.motion).collect();
+        assert_eq!(motions, [Motion::Dynamic, Motion::Fixed, Motion::Kinematic]);
+        assert_eq!(Scene::from_toml(&scene.to_toml(), "b.toml").unwrap(), scene);
+    }
+
+    #[test]
+    fn an_unknown_key_gets_its_line_and_the_nearest_one() {
+        let text = error("[time]\nstep = 1e-3\n\n[solver]\ntolernce = 1e-3\n");
+        assert!(text.starts_with("a.toml:5: solver.tolernce: unknown key \"tolernce\"; did you mean \"tolerance\"?"));
+        assert!(text.contains("Known are \"name\", \"tolerance\","), "{text}");
+        let text =
+            error("[[body]]\nshape = { sphere = { radius = 1.0 } }\n[[body]]\nshape = { spere = { radius = 1 } }");
+        assert!(text.starts_with("a.toml:4: body[1].shape.spere: unknown name \"spere\"; did you mean \"sphere\"?"));
+        let text = error("[solver]\nname = \"abgd\"");
+        assert!(text.starts_with("a.toml:2: solver.name: unknown name \"abgd\"; did you mean \"apgd\"?"), "{text}");
+        let text = error("[[lattice]]\ncounts = [1, 1, 1]\nspacing = 1.0\nradius = { unifrom = [1, 2] }");
+        assert!(text.starts_with("a.toml:4: lattice[0].radius: unknown name \"unifrom\""), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_kind_of_value_is_named() {
+        let cases = [
+            ("[time]\nstep = \"fast\"", "a.toml:2: time.step: found the string \"fast\", expected a number"),
+            ("gravity = 9.81", "a.toml:1: gravity: found the number 9.81, expected an array of 3 numbers"),
+            ("gravity = [0, 1]", "a.toml:1: gravity: found an array of 2, expected an array of 3 numbers"),
+            ("gravity = [0, 0, 0, 1]", "a.toml:1: gravity: found an array of 4, expected an array of 3"),
+            ("\nseed = -1", "a.toml:2: seed: found the whole number -1, expected a whole number that is not negative"),
+            ("[output]\nhistory = 1", "a.toml:2: output.history: found the whole number 1, expected true or false"),
+            ("[[body]]\nposition = [0, 0, 0]", "a.toml:1: body[0]: the key \"shape\" is missing"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(error(text), expected);
+        }
+        assert!(error("[time\nstep = 1").starts_with("a.toml:1: "));
+        assert!(error("seed = 1\nseed = 2").starts_with("a.toml:2: duplicate key"));
+    }
+
+    #[test]
+    fn all_values_out_of_range_are_reported_with_their_lines() {
+        let text = error(
+            "[time]\nstep = -1.0\nend = nan\n[[material]]\nname = \"glass\"\nfriction = -0.5\n[[body]]\n\
+             material = \"glas\"\nshape = { sphere = { radius = -0.1 } }\n",
+        );
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "a.toml:3: time.end: must be a finite number",
+                "a.toml:2: time.step: must be greater than 0, but is -1.0",
+                "a.toml:6: material[0].friction: must not be negative, but is -0.5",
+                "a.toml:9: body[0].shape.sphere.radius: must be greater than 0, but is -0.1",
+                "a.toml:8: body[0].material: unknown material \"glas\"; did you mean \"glass\"? Known are \"glass\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn overrides_do_what_an_edit_does() {
+        let text = "gravity = [0, 0, -1]\n[[material]]\nname = \"a\"\n[[material]]\nname = \"b\"\n";
+        let scene = set(
+            text,
+            &[
+                ("solver.tolerance", "1e-4"),
+                ("solver.apgd.metric", "identity"),
+                ("gravity", "[0, 0, 0]"),
+                ("material.1.friction", "0.3"),
+                ("material[0].name", "c"),
+                ("name", "two words"),
+                ("force.0.drag.rate", "2"),
+            ],
+        )
+        .unwrap();
+        assert_eq!((scene.solver.tolerance, scene.gravity), (1e-4, DVec3::ZERO));
+        assert_eq!((scene.material[1].friction, scene.material[0].name.as_str()), (0.3, "c"));
+        assert_eq!((scene.name.as_str(), scene.force.len()), ("two words", 1));
+        // A component of a vector, and a table where there was none.
+        let scene = set(text, &[("gravity.2", "-3"), ("output.history", "true")]).unwrap();
+        assert!(scene.gravity.z == -3.0 && scene.output.history);
+    }
+
+    #[test]
+    fn faults_of_overrides_name_them() {
+        let text = "gravity = [0, 0, -1]\n[[material]]\nname = \"a\"\n";
+        let error = |key, value| set(text, &[("seed", "1"), (key, value)]).unwrap_err().to_string();
+        let unknown = error("solver.tolernce", "1");
+        assert!(unknown.starts_with("--set solver.tolernce: unknown key \"tolernce\"; did you mean \"tolerance\"?"));
+        assert_eq!(error("time.step", "-1"), "--set time.step: must be greater than 0, but is -1.0");
+        assert_eq!(error("time.step", "fast"), "--set time.step: found the string \"fast\", expected a number");
+        assert_eq!(error("material.0.friction", "-1"), "--set material.0.friction: must not be negative, but is -1.0");
+        assert_eq!(
+            error("material.4.friction", "1"),
+            "--set material.4.friction: material has 1 entries, numbered from 0: there is no 4"
+        );
+        assert_eq!(
+            error("material.friction", "1"),
+            "--set material.friction: material is a list: an index must follow, not \"friction\""
+        );
+        assert!(error("gravity", "[0, 0").starts_with("--set gravity: cannot read the value \"[0, 0\""));
+        assert!(error("a..b", "1").contains("dotted names"));
+        assert!(error("gravity.0.x", "1").contains("gravity.0 is a"));
+    }
+}

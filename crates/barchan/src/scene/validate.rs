@@ -1,0 +1,341 @@
+//! Range checks: every number that a step relies on, with the key to blame.
+//!
+//! Comparisons are written so that NaN fails none of them: what is not finite is found by one
+//! walk over all numbers of the scene, and reported once.
+
+use super::error::{nearest, quoted};
+use super::lattice::{LatticeKind, Spacing};
+use super::write::tree;
+use super::{BodySpec, Fill, Lattice, Radius, Scene};
+use crate::shape::Shape;
+use crate::world::{ForceField, Motion};
+use glam::DVec3;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key, such as `body[2].shape.sphere.radius`.
+    pub path: String,
+    /// What was found and what is expected.
+    pub message: String,
+}
+
+/// The densest that spheres can be placed at random.
+const RANDOM_CLOSE_PACKING: f64 = 0.64;
+
+impl Scene {
+    /// Everything that is wrong with the scene; empty if it can be built and stepped (unless a
+    /// fill finds no room, which only placing it can tell).
+    pub fn validate(&self) -> Vec<Problem> {
+        let mut check = Check { problems: Vec::new(), scene: self };
+        check.finite(&tree(self), &mut String::new());
+        check.settings();
+        check.materials();
+        for (i, field) in self.force.iter().enumerate() {
+            check.field(&format!("force[{i}]"), field);
+        }
+        for (i, body) in self.body.iter().enumerate() {
+            check.body(&format!("body[{i}]"), body);
+        }
+        for (i, lattice) in self.lattice.iter().enumerate() {
+            check.lattice(&format!("lattice[{i}]"), lattice);
+        }
+        for (i, fill) in self.fill.iter().enumerate() {
+            check.fill(&format!("fill[{i}]"), fill, i);
+        }
+        let count = self.body_count();
+        let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
+        check.unless(count >= u64::from(u32::MAX), path, || {
+            format!("the scene has {count} bodies, more than the {} that a world can hold", u32::MAX - 1)
+        });
+        check.problems
+    }
+}
+
+struct Check<'a> {
+    problems: Vec<Problem>,
+    scene: &'a Scene,
+}
+
+impl Check<'_> {
+    /// Notes a problem if `wrong`.
+    fn unless(&mut self, wrong: bool, path: &str, message: impl FnOnce() -> String) {
+        if wrong {
+            self.problems.push(Problem { path: path.into(), message: message() });
+        }
+    }
+
+    /// Whether nothing is wrong so far at or below a path, so that one may compute with it.
+    fn sound(&self, path: &str) -> bool {
+        !self.problems.iter().any(|problem| problem.path.starts_with(path))
+    }
+
+    fn positive(&mut self, path: &str, x: f64) {
+        self.unless(x <= 0.0, path, || format!("must be greater than 0, but is {x:?}"));
+    }
+
+    fn not_negative(&mut self, path: &str, x: f64) {
+        self.unless(x < 0.0, path, || format!("must not be negative, but is {x:?}"));
+    }
+
+    fn fraction(&mut self, path: &str, x: f64) {
+        self.unless(!(0.0..=1.0).contains(&x) && !x.is_nan(), path, || {
+            format!("must lie between 0 and 1, but is {x:?}")
+        });
+    }
+
+    /// Null stands for a number that is not finite: absent values are not in the tree.
+    fn finite(&mut self, value: &Value, path: &mut String) {
+        let length = path.len();
+        match value {
+            Value::Null => self.unless(true, path, || "must be a finite number".into()),
+            Value::Array(list) => {
+                for (i, item) in list.iter().enumerate() {
+                    path.push_str(&format!("[{i}]"));
+                    self.finite(item, path);
+                    path.truncate(length);
+                }
+            }
+            Value::Object(table) => {
+                for (key, item) in table {
+                    if length > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(key);
+                    self.finite(item, path);
+                    path.truncate(length);
+                }
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn settings(&mut self) {
+        let Scene { time, solver, contact, output, .. } = self.scene;
+        self.positive("time.step", time.step);
+        self.not_negative("time.end", time.end);
+        self.positive("solver.tolerance", solver.tolerance);
+        self.unless(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
+        self.not_negative("contact.margin", contact.margin);
+        self.fraction("contact.recovery", contact.recovery);
+        self.not_negative("contact.recovery_cap", contact.recovery_cap);
+        self.not_negative("contact.restitution_threshold", contact.restitution_threshold);
+        self.not_negative("output.frame_interval", output.frame_interval);
+    }
+
+    fn materials(&mut self) {
+        let list = &self.scene.material;
+        self.unless(list.is_empty(), "material", || "at least one material is needed".into());
+        self.unless(list.len() > usize::from(u16::MAX), "material", || {
+            format!("there are {} materials, more than {}", list.len(), u16::MAX)
+        });
+        let mut names = HashSet::new();
+        for (i, material) in list.iter().enumerate() {
+            let path = format!("material[{i}]");
+            self.unless(material.name.is_empty(), &format!("{path}.name"), || "a material needs a name".into());
+            self.unless(!names.insert(material.name.as_str()), &format!("{path}.name"), || {
+                format!("there is another material named \"{}\"", material.name)
+            });
+            self.positive(&format!("{path}.density"), material.density);
+            self.not_negative(&format!("{path}.friction"), material.friction);
+            self.fraction(&format!("{path}.restitution"), material.restitution);
+        }
+        for (i, pair) in self.scene.pair.iter().enumerate() {
+            for (side, name) in pair.materials.iter().enumerate() {
+                let path = format!("pair[{i}].materials[{side}]");
+                self.unless(name.is_empty(), &path, || "the name of a material is needed".into());
+                self.material(&path, name);
+            }
+            pair.friction.iter().for_each(|&x| self.not_negative(&format!("pair[{i}].friction"), x));
+            pair.restitution.iter().for_each(|&x| self.fraction(&format!("pair[{i}].restitution"), x));
+        }
+    }
+
+    /// The name must be that of a material; an empty one means the first.
+    fn material(&mut self, path: &str, name: &str) {
+        let names = || self.scene.material.iter().map(|m| m.name.as_str());
+        if name.is_empty() || names().any(|known| known == name) {
+            return;
+        }
+        let hint = nearest(name, names()).map_or(".".into(), |best| format!("; did you mean \"{best}\"?"));
+        let message = format!("unknown material \"{name}\"{hint} Known are {}", quoted(names()));
+        self.unless(true, path, || message);
+    }
+
+    fn field(&mut self, path: &str, field: &ForceField) {
+        match field {
+            // Either sign of a pull or a well makes sense.
+            ForceField::Central { .. } | ForceField::Well { .. } => {}
+            ForceField::Drag { rate, .. } => self.not_negative(&format!("{path}.drag.rate"), *rate),
+        }
+    }
+
+    fn body(&mut self, path: &str, body: &BodySpec) {
+        let at = |key: &str| format!("{path}.{key}");
+        let name = body.shape.name();
+        match &body.shape {
+            Shape::Sphere(s) => self.positive(&at("shape.sphere.radius"), s.radius),
+            Shape::Container(c) => {
+                let least = c.half_extents.min_element();
+                self.positive(&at("shape.container.half_extents"), least);
+            }
+            Shape::HalfSpace(_) => {}
+        }
+        let massive = body.shape.mass_properties(1.0).is_some();
+        self.unless(body.motion == Motion::Dynamic && !massive, &at("motion"), || {
+            format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\"")
+        });
+        self.unless(body.orientation.is_some() && body.normal.is_some(), &at("normal"), || {
+            "give an orientation or a normal, not both".into()
+        });
+        let plane = matches!(body.shape, Shape::HalfSpace(_));
+        self.unless(body.normal.is_some() && !plane, &at("normal"), || {
+            format!("only a half-space has a normal; turn a {name} by its orientation")
+        });
+        // Directions must have a length that can be divided by.
+        let usable = |length: f64| length.is_nan() || (length > 1e-150 && length < 1e150);
+        self.unless(body.normal.is_some_and(|n| !usable(n.length())), &at("normal"), || "must not be zero".into());
+        self.unless(body.orientation.is_some_and(|q| !usable(q.length())), &at("orientation"), || {
+            "must not be zero".into()
+        });
+        let moves = body.velocity != DVec3::ZERO || body.angular_velocity != DVec3::ZERO;
+        self.unless(body.motion == Motion::Fixed && moves, &at("velocity"), || {
+            "a fixed body does not move; use motion = \"kinematic\"".into()
+        });
+        self.unless(body.oscillation.is_some() && body.motion != Motion::Kinematic, &at("oscillation"), || {
+            "only a kinematic body can be shaken; use motion = \"kinematic\"".into()
+        });
+        body.oscillation.iter().for_each(|o| self.not_negative(&at("oscillation.frequency"), o.frequency));
+        for (key, load) in [("force", body.force), ("torque", body.torque)] {
+            self.unless(load.is_some() && body.motion != Motion::Dynamic, &at(key), || {
+                format!("a {key} acts on dynamic bodies only")
+            });
+        }
+        self.material(&at("material"), &body.material);
+    }
+
+    fn radius(&mut self, path: &str, radius: &Radius) {
+        for (key, message) in radius.faults() {
+            let path = if key.is_empty() { format!("{path}.radius") } else { format!("{path}.radius.{key}") };
+            self.unless(true, &path, || message);
+        }
+    }
+
+    fn lattice(&mut self, path: &str, lattice: &Lattice) {
+        let at = |key: &str| format!("{path}.{key}");
+        self.radius(path, &lattice.radius);
+        for (axis, &n) in lattice.counts.iter().enumerate() {
+            self.unless(n == 0, &format!("{path}.counts[{axis}]"), || "must be at least 1, but is 0".into());
+        }
+        self.not_negative(&at("jitter"), lattice.jitter);
+        self.not_negative(&at("velocity_jitter"), lattice.velocity_jitter);
+        self.positive(&at("spacing"), lattice.spacing.axes().min_element());
+        let per_axis = matches!(lattice.spacing, Spacing::PerAxis(_)) && lattice.kind == LatticeKind::Hexagonal;
+        self.unless(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
+        let sites = lattice.site_count();
+        self.unless(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
+            format!("the lattice has {sites} sites only, fewer than {}", lattice.count.unwrap_or(0))
+        });
+        self.material(&at("material"), &lattice.material);
+        if self.sound(path) {
+            let (closest, diameter) = (lattice.closest(), 2.0 * lattice.radius.max());
+            // Touching is fine, and so is the rounding of a spacing that means to touch.
+            self.unless(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
+                format!(
+                    "spheres would overlap: spacing and jitter bring centres as near as {closest:?}, but the largest \
+                     diameter is {diameter:?}"
+                )
+            });
+        }
+    }
+
+    fn fill(&mut self, path: &str, fill: &Fill, index: usize) {
+        let at = |key: &str| format!("{path}.{key}");
+        self.radius(path, &fill.radius);
+        self.unless(fill.count == 0, &at("count"), || "must be at least 1, but is 0".into());
+        self.unless(fill.attempts == 0, &at("attempts"), || "must be at least 1, but is 0".into());
+        self.not_negative(&at("gap"), fill.gap);
+        self.not_negative(&at("velocity_jitter"), fill.velocity_jitter);
+        self.material(&at("material"), &fill.material);
+        let size = fill.max - fill.min;
+        self.unless(size.min_element() <= 0.0, &at("max"), || {
+            format!("must exceed min along every axis, but the edges of the box are {:?}", size.to_array())
+        });
+        if !self.sound(path) {
+            return;
+        }
+        let (edge, diameter) = (size.min_element(), 2.0 * fill.radius.max());
+        self.unless(edge < diameter, &at("max"), || {
+            format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
+        });
+        let fraction = fill.volume_fraction(self.scene.seed, index);
+        self.unless(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
+            format!(
+                "{} spheres would fill {:.1} % of the box, more than spheres in disorder ever can (64 %); placing at \
+                 random stops at about 38 % for equal ones. Enlarge the box or lower count or radius",
+                fill.count,
+                100.0 * fraction
+            )
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Material, Oscillation, PairException};
+    use glam::DQuat;
+
+    /// The problems after a change to a sound scene, a line each.
+    fn after(change: impl FnOnce(&mut Scene)) -> String {
+        let mut scene = Scene::default();
+        scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
+        scene.body.push(BodySpec::new(Shape::sphere(0.1), DVec3::Z));
+        scene.lattice.push(Lattice::cubic([2, 2, 2], 0.2, 0.1));
+        scene.fill.push(Fill::new(DVec3::ZERO, DVec3::ONE, 10, 0.01));
+        assert_eq!(scene.validate(), []);
+        change(&mut scene);
+        let problems: Vec<String> = scene.validate().iter().map(|p| format!("{}: {}", p.path, p.message)).collect();
+        problems.join("\n")
+    }
+
+    #[test]
+    fn each_range_is_kept() {
+        let starts = |found: String, expected: &str| {
+            assert!(found.starts_with(expected) && !found.contains('\n'), "{found:?} is not {expected:?}");
+        };
+        starts(after(|s| s.gravity.y = f64::INFINITY), "gravity[1]: must be a finite number");
+        starts(after(|s| s.time.end = -1.0), "time.end: ");
+        starts(after(|s| s.solver.tolerance = 0.0), "solver.tolerance: ");
+        starts(after(|s| s.solver.max_iterations = 0), "solver.max_iterations: ");
+        starts(after(|s| s.contact.margin = -0.1), "contact.margin: ");
+        starts(after(|s| s.contact.recovery = 1.1), "contact.recovery: must lie between 0 and 1");
+        starts(after(|s| s.contact.recovery_cap = -1.0), "contact.recovery_cap: ");
+        starts(after(|s| s.material[0].restitution = 2.0), "material[0].restitution: ");
+        starts(after(|s| s.material[0].density = 0.0), "material[0].density: ");
+        starts(after(|s| s.material.push(Material::default())), "material[1].name: there is another");
+        let pair = PairException { materials: ["default".into(), "x".into()], friction: None, restitution: None };
+        starts(after(|s| s.pair.push(pair)), "pair[0].materials[1]: unknown material");
+        starts(after(|s| s.body[0].motion = Motion::Dynamic), "body[0].motion: a half-space has no finite mass");
+        starts(after(|s| s.body[0].normal = Some(DVec3::ZERO)), "body[0].normal: must not be zero");
+        starts(after(|s| s.body[1].normal = Some(DVec3::X)), "body[1].normal: only a half-space");
+        starts(after(|s| s.body[0].velocity = DVec3::X), "body[0].velocity: a fixed body");
+        starts(after(|s| s.body[0].force = Some(DVec3::X)), "body[0].force: ");
+        let both = |s: &mut Scene| (s.body[0].normal, s.body[0].orientation) = (Some(DVec3::X), Some(DQuat::IDENTITY));
+        starts(after(both), "body[0].normal: give an orientation or a normal");
+        let shake = Oscillation { amplitude: DVec3::X, frequency: 1.0, phase: 0.0 };
+        starts(after(|s| s.body[1].oscillation = Some(shake)), "body[1].oscillation: only a kinematic");
+        starts(after(|s| s.lattice[0].spacing = 0.19.into()), "lattice[0].spacing: spheres would overlap");
+        starts(after(|s| s.lattice[0].jitter = 0.01), "lattice[0].spacing: spheres would overlap");
+        starts(after(|s| s.lattice[0].counts[1] = 0), "lattice[0].counts[1]: ");
+        starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: the lattice has 8 sites");
+        starts(after(|s| s.lattice[0].radius = Radius::Uniform([0.2, 0.1])), "lattice[0].radius.uniform: ");
+        starts(after(|s| s.fill[0].max.z = 0.0), "fill[0].max: must exceed min");
+        starts(after(|s| s.fill[0].max.z = 0.01), "fill[0].max: the box is 0.01 wide");
+        starts(after(|s| s.fill[0].count = 1_000_000), "fill[0].count: 1000000 spheres would fill 418.9 %");
+        starts(after(|s| s.fill[0].radius = Radius::Fixed(f64::NAN)), "fill[0].radius: must be a finite number");
+        starts(after(|s| s.lattice[0] = Lattice::cubic([4000, 4000, 4000], 1.0, 0.1)), "lattice: the scene has");
+    }
+}
