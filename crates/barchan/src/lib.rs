@@ -1,6 +1,7 @@
 //! Very many rigid bodies in hard frictional contact.
 
 pub mod broad;
+pub mod output;
 pub mod problem;
 pub mod shape;
 pub mod solver;
