@@ -4,6 +4,7 @@ use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
 use crate::integrate;
 use crate::narrow::{Contacts, Penetration};
 use crate::problem::{BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, WarmStart, Workspace, assemble};
+use crate::scene::{Scene, SceneError};
 use crate::solver::{AnySolver, Report, Solver, SolverOptions, Status};
 use crate::util::parallel::{CHUNK, fold_chunks};
 use crate::world::reorder::{ReorderScratch, morton_order};
@@ -116,7 +117,24 @@ fn timed<R>(seconds: &mut f64, stage: impl FnOnce() -> R) -> R {
     result
 }
 
+impl From<&Scene> for StepOptions {
+    fn from(scene: &Scene) -> Self {
+        Self {
+            h: scene.time.step,
+            contact: scene.contact,
+            broad_phase: scene.broad_phase,
+            solver: scene.solver,
+            history: scene.output.history,
+        }
+    }
+}
+
 impl Simulation {
+    /// A simulation of the world that `scene` describes.
+    pub fn from_scene(scene: &Scene) -> Result<Self, SceneError> {
+        Ok(Self::new(scene.build()?, StepOptions::from(scene)))
+    }
+
     /// A simulation of `world`.
     pub fn new(world: World, options: StepOptions) -> Self {
         Self {

@@ -1,0 +1,58 @@
+//! Numbers as people like to read them.
+
+/// 1234567 as "1 234 567".
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (k, c) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Four digits, with an exponent only where it is shorter.
+pub(super) fn short(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    if !(-3..6).contains(&magnitude) {
+        return format!("{x:.3e}");
+    }
+    let text = format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Seconds in the unit that suits them.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s if s < 120.0 => format!("{s:.1} s"),
+        s if s < 7200.0 => format!("{:.0} min {:02.0} s", (s / 60.0).floor(), (s % 60.0).floor()),
+        s => format!("{:.0} h {:02.0} min", (s / 3600.0).floor(), (s % 3600.0 / 60.0).floor()),
+    }
+}
+
+/// Bytes in MB or GB.
+pub(super) fn bytes(n: u64) -> String {
+    let n = n as f64;
+    if n < 1e9 { format!("{:.0} MB", n / 1e6) } else { format!("{:.2} GB", n / 1e9) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(grouped(12), "12");
+        assert_eq!([short(0.6), short(1234.56), short(-1.25e-5), short(0.0)], ["0.6", "1235", "-1.250e-5", "0"]);
+        assert_eq!([duration(2e-5), duration(3.25), duration(125.0)], ["20 µs", "3.2 s", "2 min 05 s"]);
+        assert_eq!(bytes(1_500_000_000), "1.50 GB");
+    }
+}

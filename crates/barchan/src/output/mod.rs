@@ -1,0 +1,127 @@
+//! What a run leaves behind, one file a format.
+//!
+//! | file | written by | how |
+//! |---|---|---|
+//! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
+//! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
+//! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame |
+//! | `frames.pvd` | [`FrameWriter`] | whole, again after every frame |
+//! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
+//! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
+//!
+//! Two promises hold for all of them. Nothing half-written ever stands under a final name:
+//! whole files go through [`AtomicFile`], and the one file that grows does so line by line. And
+//! no result is ever replaced unless the user asked for it: [`RunDirectory`] sees to that.
+//!
+//! To add a format: write its file here and a method on [`RunDirectory`], and add the name to
+//! the list of files that a run owns.
+
+mod atomic;
+mod human;
+mod picture;
+mod run_directory;
+mod steps;
+mod summary;
+mod vtk;
+
+pub use atomic::{AtomicFile, write_whole};
+pub use picture::{Colouring, PictureOptions, render, write_png};
+pub use run_directory::{RunDirectory, default_path};
+pub use steps::{StepRow, StepsWriter};
+pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+pub use vtk::{FrameWriter, write_vtp};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an output could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The system refused.
+    #[error("cannot {operation} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: "write", "create".
+        operation: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A directory holds something already.
+    #[error(
+        "{} already holds {found}: choose another directory, or pass --force to replace the run in it",
+        path.display()
+    )]
+    Occupied {
+        /// The directory.
+        path: PathBuf,
+        /// What was found in it.
+        found: &'static str,
+    },
+    /// A scene file lies where no run was: it is somebody's work and not ours to replace.
+    #[error("{} holds a scene.toml but no run: it will not be replaced, choose another directory", path.display())]
+    ForeignScene {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The path of a run directory names something else.
+    #[error("{} is not a directory", path.display())]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// Attaches the operation and the path to an input or output error.
+pub(crate) trait Attach<T> {
+    /// Names what was tried on which path.
+    fn attach(self, operation: &'static str, path: &Path) -> Result<T, OutputError>;
+}
+
+impl<T> Attach<T> for io::Result<T> {
+    fn attach(self, operation: &'static str, path: &Path) -> Result<T, OutputError> {
+        self.map_err(|source| OutputError::Io { operation, path: path.to_path_buf(), source })
+    }
+}
+
+/// A fresh directory for a test, removed when it goes out of scope.
+#[cfg(test)]
+pub(crate) mod scratch {
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    pub(crate) struct Scratch(PathBuf);
+
+    impl Scratch {
+        pub(crate) fn new() -> Self {
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let name = format!("barchan-output-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        pub(crate) fn path(&self) -> &Path {
+            &self.0
+        }
+
+        /// Names of the entries, sorted.
+        pub(crate) fn names(&self) -> Vec<String> {
+            names(&self.0)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// Names of the entries of a directory, sorted.
+    pub(crate) fn names(path: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(path).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}

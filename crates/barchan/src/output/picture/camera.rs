@@ -1,0 +1,160 @@
+//! Where the picture is taken from: a corner above the scene, z up, with mild perspective.
+
+use crate::shape::Shape;
+use crate::world::Bodies;
+use glam::{DMat3, DVec3, Vec3};
+
+/// Direction from the scene to the eye: to the right of the front, a good 25 degrees up.
+const AZIMUTH: f64 = -62.0;
+const ELEVATION: f64 = 27.0;
+/// Distance of the eye in units of the scene's radius: far enough to keep verticals calm.
+const DISTANCE: f64 = 5.5;
+/// Part of the picture that the scene fills.
+const FILL: f64 = 0.92;
+
+/// The box that the picture must show.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) low: DVec3,
+    pub(super) high: DVec3,
+}
+
+impl Extent {
+    /// Around all spheres but strays, and all containers.
+    pub(super) fn of(bodies: &Bodies) -> Self {
+        let Self { mut low, mut high } = spheres_extent(bodies);
+        for i in 0..bodies.len() {
+            if let Shape::Container(_) = bodies.shape[i] {
+                for x in corners(bodies, i).into_iter().filter(|x| x.is_finite()) {
+                    (low, high) = (low.min(x), high.max(x));
+                }
+            }
+        }
+        if low.cmple(high).all() && low.distance(high) > 0.0 {
+            Self { low, high }
+        } else {
+            Self { low: -DVec3::ONE, high: DVec3::ONE }
+        }
+    }
+
+    pub(super) fn centre(&self) -> DVec3 {
+        0.5 * (self.low + self.high)
+    }
+
+    pub(super) fn radius(&self) -> f64 {
+        0.5 * self.low.distance(self.high)
+    }
+}
+
+/// The bounds of the spheres, where a few that flew off do not count: nothing beyond three
+/// times the span between the first and the last percent.
+fn spheres_extent(bodies: &Bodies) -> Extent {
+    let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
+    let mut extent = Extent { low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
+    if visible.is_empty() {
+        return extent;
+    }
+    for &i in &visible {
+        let reach = DVec3::splat(bodies.shape[i].bounding_radius().unwrap_or(0.0));
+        extent.low = extent.low.min(bodies.position[i] - reach);
+        extent.high = extent.high.max(bodies.position[i] + reach);
+    }
+    let few = visible.len().div_ceil(100);
+    let last = visible.len() - 1;
+    if last <= 2 * few {
+        return extent;
+    }
+    let mut values = vec![0.0; visible.len()];
+    for axis in 0..3 {
+        values.iter_mut().zip(&visible).for_each(|(x, &i)| *x = bodies.position[i][axis]);
+        let first = *values.select_nth_unstable_by(few, f64::total_cmp).1;
+        let end = *values.select_nth_unstable_by(last - few, f64::total_cmp).1;
+        // A flat layer keeps some height.
+        let span = (end - first).max(0.05 * (extent.high - extent.low).min_element());
+        extent.low[axis] = extent.low[axis].max(first - span);
+        extent.high[axis] = extent.high[axis].min(end + span);
+    }
+    extent
+}
+
+/// Whether body `i` is a sphere that can be drawn.
+pub(super) fn is_visible(bodies: &Bodies, i: usize) -> bool {
+    bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(|r| r.is_finite() && r > 0.0)
+}
+
+/// The corners of container `i` in the world; bit `a` of the index picks the high side of axis `a`.
+pub(super) fn corners(bodies: &Bodies, i: usize) -> [DVec3; 8] {
+    let half = match &bodies.shape[i] {
+        Shape::Container(c) => c.half_extents,
+        _ => DVec3::ZERO,
+    };
+    std::array::from_fn(|k| {
+        let side = |axis: usize| if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
+        bodies.position[i] + bodies.orientation[i] * (half * DVec3::new(side(0), side(1), side(2)))
+    })
+}
+
+/// A pin-hole camera. In its frame x points right, y up and z into the picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Camera {
+    eye: DVec3,
+    /// World to camera.
+    turn: DMat3,
+    /// Samples that a unit at distance one spans.
+    pub(super) focal: f32,
+    /// Sample that looks straight ahead.
+    centre: (f32, f32),
+    /// Samples across and down.
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+impl Camera {
+    /// Looks at `extent` so that it fills a picture of `width`×`height` samples.
+    pub(super) fn fit(extent: &Extent, width: usize, height: usize) -> Self {
+        let (azimuth, elevation) = (AZIMUTH.to_radians(), ELEVATION.to_radians());
+        let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
+        let forward = -back;
+        let right = forward.cross(DVec3::Z).normalize();
+        let up = right.cross(forward);
+        let eye = extent.centre() + back * (DISTANCE * extent.radius());
+        let turn = DMat3::from_cols(right, up, forward).transpose();
+
+        // The corners of the box on the plane at distance one give zoom and shift.
+        let (mut low, mut high) = (glam::DVec2::INFINITY, glam::DVec2::NEG_INFINITY);
+        for k in 0..8 {
+            let pick = |axis: usize| if k >> axis & 1 == 1 { extent.high[axis] } else { extent.low[axis] };
+            let p = turn * (DVec3::new(pick(0), pick(1), pick(2)) - eye);
+            low = low.min(p.truncate() / p.z);
+            high = high.max(p.truncate() / p.z);
+        }
+        let size = glam::DVec2::new(width as f64, height as f64);
+        let focal = (FILL * size / (high - low)).min_element();
+        let middle = 0.5 * (low + high);
+        let centre = ((0.5 * size.x - focal * middle.x) as f32, (0.5 * size.y + focal * middle.y) as f32);
+        Self { eye, turn, focal: focal as f32, centre, width, height }
+    }
+
+    /// A point of the world in the camera's frame.
+    pub(super) fn point(&self, x: DVec3) -> Vec3 {
+        (self.turn * (x - self.eye)).as_vec3()
+    }
+
+    /// A direction of the world in the camera's frame.
+    pub(super) fn direction(&self, d: DVec3) -> Vec3 {
+        (self.turn * d).as_vec3()
+    }
+
+    /// The way through the middle of sample (x, y), with z = 1.
+    #[inline]
+    pub(super) fn ray(&self, x: usize, y: usize) -> Vec3 {
+        let (x, y) = (x as f32 + 0.5 - self.centre.0, self.centre.1 - y as f32 - 0.5);
+        Vec3::new(x / self.focal, y / self.focal, 1.0)
+    }
+
+    /// Where a point at slope (x/z, y/z) falls, in samples.
+    #[inline]
+    pub(super) fn place(&self, slope_x: f32, slope_y: f32) -> (f32, f32) {
+        (self.centre.0 + self.focal * slope_x, self.centre.1 - self.focal * slope_y)
+    }
+}

@@ -1,0 +1,123 @@
+//! Colours: what a sphere's colour shows, the map from numbers to colours, and the encoding.
+
+use crate::world::Bodies;
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// What the colour of a sphere shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Colouring {
+    /// How fast it moves.
+    #[default]
+    Speed,
+    /// How large it is.
+    Radius,
+    /// Which one it is.
+    Id,
+    /// How high it lies.
+    Height,
+}
+
+impl Colouring {
+    /// All of them.
+    pub const ALL: [Colouring; 4] = [Colouring::Speed, Colouring::Radius, Colouring::Id, Colouring::Height];
+
+    /// A number from 0 to 1 for each body of `visible`.
+    pub(super) fn values(self, bodies: &Bodies, visible: &[usize]) -> Vec<f32> {
+        let radius = |i: usize| bodies.shape[i].bounding_radius().unwrap_or(0.0);
+        let raw = |of: &dyn Fn(usize) -> f64| visible.iter().map(|&i| of(i)).collect::<Vec<_>>();
+        match self {
+            Self::Speed => {
+                // What creeps less than a tenth of its radius a second is at rest.
+                let least = 0.1 * visible.iter().map(|&i| radius(i)).sum::<f64>() / visible.len().max(1) as f64;
+                let speeds = raw(&|i| bodies.velocity[i].length());
+                let top = percentile(&speeds, 99).max(least);
+                scaled(&speeds, 0.0, top)
+            }
+            Self::Radius => {
+                let radii = raw(&radius);
+                scaled(&radii, percentile(&radii, 0), percentile(&radii, 100))
+            }
+            // Steps of the golden ratio: neighbours in number are far apart in colour.
+            Self::Id => visible.iter().map(|&i| (bodies.id[i] as f64 * 0.618_033_988_749_895).fract() as f32).collect(),
+            Self::Height => {
+                let heights = raw(&|i| bodies.position[i].z);
+                scaled(&heights, percentile(&heights, 1), percentile(&heights, 99))
+            }
+        }
+    }
+}
+
+/// The value below which `percent` of the finite values lie.
+fn percentile(values: &[f64], percent: usize) -> f64 {
+    let mut finite: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+    if finite.is_empty() {
+        return 0.0;
+    }
+    let rank = (finite.len() - 1) * percent / 100;
+    *finite.select_nth_unstable_by(rank, f64::total_cmp).1
+}
+
+/// From `low..high` to `0..1`; the middle where all are alike.
+fn scaled(values: &[f64], low: f64, high: f64) -> Vec<f32> {
+    let span = high - low;
+    let scale = |x: &f64| if span > 0.0 { ((x - low) / span).clamp(0.0, 1.0) as f32 } else { 0.5 };
+    values.iter().map(scale).collect()
+}
+
+/// The map: from slate blue through teal and green to a warm yellow, ever lighter, so that it
+/// reads in grey and to eyes that see few colours.
+const MAP: [[u8; 3]; 9] = [
+    [74, 72, 142],
+    [62, 91, 158],
+    [47, 112, 163],
+    [38, 134, 158],
+    [40, 156, 144],
+    [70, 177, 122],
+    [128, 197, 98],
+    [192, 212, 78],
+    [250, 224, 82],
+];
+
+/// The colour at `t` in 0..1, in linear light.
+pub(super) fn map(t: f32) -> Vec3 {
+    let t = if t.is_finite() { t.clamp(0.0, 1.0) } else { 1.0 } * (MAP.len() - 1) as f32;
+    let k = (t as usize).min(MAP.len() - 2);
+    let entry = |k: usize| Vec3::from_array(MAP[k].map(f32::from)) / 255.0;
+    let c = entry(k).lerp(entry(k + 1), t - k as f32);
+    Vec3::new(decode(c.x), decode(c.y), decode(c.z))
+}
+
+/// From the display's scale (sRGB) to linear light.
+pub(super) fn decode(c: f32) -> f32 {
+    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+}
+
+/// From linear light to the display's bytes.
+pub(super) fn encode(c: Vec3) -> [u8; 3] {
+    c.to_array().map(|c| {
+        let c = c.clamp(0.0, 1.0);
+        let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
+        (255.0 * c + 0.5) as u8
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_map_grows_lighter_and_keeps_its_ends() {
+        let light = |t: f32| map(t).dot(Vec3::new(0.2126, 0.7152, 0.0722));
+        assert!((0..100).all(|k| light(k as f32 / 100.0) < light((k + 1) as f32 / 100.0)));
+        assert_eq!([encode(map(0.0)), encode(map(1.0))], [MAP[0], MAP[8]]);
+        assert_eq!(encode(map(f32::NAN)), MAP[8]);
+    }
+
+    #[test]
+    fn equal_values_are_in_the_middle() {
+        assert_eq!(scaled(&[2.0, 2.0], 2.0, 2.0), [0.5, 0.5]);
+        assert_eq!(percentile(&[f64::NAN, 3.0, 1.0, 2.0], 100), 3.0);
+    }
+}

@@ -1,0 +1,154 @@
+//! A picture of the bodies, drawn in software: a look at a run without any viewer.
+//!
+//! Four passes, each in its file: [`camera`] looks down from a corner and fits the scene;
+//! [`spheres`] finds for every sample the nearest sphere; [`shade`] lights what was found,
+//! with walls and ground of [`backdrop`] behind it; [`lines`] draws the edges of containers.
+//! Every pixel averages 2×2 samples. Work is cut by rows, no row depends on another, so the
+//! picture is the same on any number of threads.
+//!
+//! Deliberately absent: shadows, labels, a legend, choice of the view. ParaView does all that
+//! on the frames.
+
+mod backdrop;
+mod camera;
+mod colour;
+mod lines;
+mod shade;
+mod spheres;
+
+pub use colour::Colouring;
+
+use super::{OutputError, write_whole};
+use crate::world::Bodies;
+use camera::{Camera, Extent};
+use std::path::Path;
+
+/// Samples a pixel along each axis.
+const SUPER: usize = 2;
+
+/// Size and colours of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PictureOptions {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// What the colour of a sphere shows.
+    pub colour: Colouring,
+}
+
+impl Default for PictureOptions {
+    fn default() -> Self {
+        Self { width: 1200, height: 900, colour: Colouring::Speed }
+    }
+}
+
+/// Draws the bodies: three bytes a pixel (red, green, blue), row by row from the top.
+///
+/// Spheres with a state that is not finite are left out.
+pub fn render(bodies: &Bodies, options: &PictureOptions) -> Vec<u8> {
+    let (width, height) = (options.width.max(1) as usize, options.height.max(1) as usize);
+    let extent = Extent::of(bodies);
+    let camera = Camera::fit(&extent, width * SUPER, height * SUPER);
+    let spheres = spheres::project(bodies, &camera, options.colour);
+    let hits = spheres::rasterise(&spheres, &camera);
+    let backdrop = backdrop::Backdrop::new(bodies, &camera, &extent);
+    let mut pixels = shade::shade(&spheres, &hits, &backdrop, &camera);
+    lines::draw_containers(bodies, &camera, &hits, &mut pixels);
+    pixels.iter().flat_map(|p| colour::encode(*p)).collect()
+}
+
+/// Draws the bodies into a PNG file, whole or not at all.
+pub fn write_png(path: &Path, bodies: &Bodies, options: &PictureOptions) -> Result<(), OutputError> {
+    let image = render(bodies, options);
+    write_whole(path, |file| {
+        let mut encoder = png::Encoder::new(file, options.width.max(1), options.height.max(1));
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&image)?;
+        Ok(writer.finish()?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::Scratch;
+    use crate::shape::Shape;
+    use crate::world::Body;
+    use glam::DVec3;
+
+    const SMALL: PictureOptions = PictureOptions { width: 120, height: 90, colour: Colouring::Height };
+
+    fn pile() -> Bodies {
+        let mut bodies = Bodies::default();
+        bodies.push(Body::fixed(Shape::container(DVec3::ONE), DVec3::ZERO), 1.0);
+        for k in 0..200 {
+            let (x, y, z) = (k % 7, k / 7 % 7, k / 49);
+            let place = DVec3::new(f64::from(x), f64::from(y), f64::from(z)) * 0.28 - 0.85;
+            bodies.push(Body::dynamic(Shape::sphere(0.14), place), 1.0);
+        }
+        bodies
+    }
+
+    /// How many pixels are clearly coloured, as spheres are and nothing else.
+    fn coloured(image: &[u8]) -> usize {
+        image.chunks(3).filter(|p| p.iter().max().unwrap() - p.iter().min().unwrap() > 60).count()
+    }
+
+    #[test]
+    fn it_shows_the_spheres() {
+        let image = render(&pile(), &SMALL);
+        assert_eq!(image.len(), 120 * 90 * 3);
+        assert!(coloured(&image) > 1500, "{}", coloured(&image));
+    }
+
+    #[test]
+    fn it_is_the_same_on_any_number_of_threads() {
+        let bodies = pile();
+        let draw = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| render(&bodies, &SMALL))
+        };
+        assert!(draw(1) == draw(3));
+    }
+
+    #[test]
+    fn odd_worlds_are_drawn_all_the_same() {
+        let options = |colour| PictureOptions { colour, ..SMALL };
+        assert_eq!(coloured(&render(&Bodies::default(), &SMALL)), 0);
+        let mut bodies = Bodies::default();
+        bodies.push(Body::fixed(Shape::half_space(), DVec3::ZERO), 1.0);
+        render(&bodies, &SMALL);
+        for k in 0..3 {
+            bodies.push(Body::dynamic(Shape::sphere(0.5), DVec3::new(f64::from(k), 0.0, 0.5)), 1.0);
+        }
+        bodies.position[1].x = f64::NAN;
+        bodies.velocity[2].x = f64::INFINITY;
+        for colour in Colouring::ALL {
+            assert!(coloured(&render(&bodies, &options(colour))) > 100, "{colour:?}");
+        }
+    }
+
+    #[test]
+    fn a_stray_sphere_does_not_shrink_the_rest() {
+        let mut bodies = pile();
+        let before = coloured(&render(&bodies, &SMALL));
+        bodies.push(Body::dynamic(Shape::sphere(0.14), DVec3::new(0.0, 0.0, -1e6)), 1.0);
+        assert!(coloured(&render(&bodies, &SMALL)) > before / 3);
+    }
+
+    #[test]
+    fn the_file_is_a_png_of_that_size() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("picture.png");
+        write_png(&path, &pile(), &SMALL).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        let mut image = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut image).unwrap();
+        assert_eq!((info.width, info.height), (120, 90));
+        assert!(image == render(&pile(), &SMALL));
+    }
+}

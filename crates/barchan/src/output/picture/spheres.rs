@@ -1,0 +1,163 @@
+//! For every sample of the picture: the nearest sphere, by casting the sample's ray.
+//!
+//! Spheres are sorted from front to back and dealt into bands of rows; each band is drawn by
+//! one thread in that order. Most hidden spheres then cost one comparison a sample, and the
+//! outcome does not depend on which thread took which band.
+
+use super::camera::{Camera, is_visible};
+use super::colour::Colouring;
+use crate::util::sort::{SortScratch, sort};
+use crate::world::Bodies;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Rows of samples a band; even, so that pixels do not straddle bands.
+const BAND: usize = 32;
+/// No sphere is drawn smaller than this radius, in samples: else it would slip through.
+const SMALLEST: f32 = 0.7;
+
+/// A sphere in the camera's frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ball {
+    pub(super) centre: Vec3,
+    pub(super) radius: f32,
+    /// Place on the colour map.
+    pub(super) value: f32,
+}
+
+impl Ball {
+    /// Depth z at which `ray` (with z = 1) enters.
+    #[inline]
+    fn enter(&self, ray: Vec3) -> Option<f32> {
+        let a = ray.length_squared();
+        let t = ray.dot(self.centre) / a;
+        // Distance from the ray to the centre: no difference of large squares.
+        let miss = self.centre - t * ray;
+        let rest = self.radius * self.radius - miss.length_squared();
+        (rest > 0.0).then(|| t - (rest / a).sqrt())
+    }
+
+    /// Slopes between which the sphere appears along one axis, given its place `x` there:
+    /// the tangents of the angles θ ± α.
+    fn slopes(&self, x: f32) -> (f32, f32) {
+        let z = self.centre.z;
+        let (t, s) = (x / z, self.radius / (x * x + z * z - self.radius * self.radius).sqrt());
+        ((t - s) / (1.0 + t * s), (t + s) / (1.0 - t * s))
+    }
+
+    /// Samples that may see the sphere: columns and rows, both half-open; `None` if outside.
+    fn window(&self, camera: &Camera) -> Option<[usize; 4]> {
+        let (left, right) = self.slopes(self.centre.x);
+        let (bottom, top) = self.slopes(self.centre.y);
+        let ((x0, y0), (x1, y1)) = (camera.place(left, top), camera.place(right, bottom));
+        let clip = |x: f32, n: usize| x.clamp(0.0, n as f32) as usize;
+        let window = [
+            clip(x0.floor(), camera.width),
+            clip(x1.ceil(), camera.width),
+            clip(y0.floor(), camera.height),
+            clip(y1.ceil(), camera.height),
+        ];
+        (window[0] < window[1] && window[2] < window[3]).then_some(window)
+    }
+}
+
+/// The spheres before the camera, from front to back.
+pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring) -> Vec<Ball> {
+    let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
+    let values = colouring.values(bodies, &visible);
+    let ball = |(&i, &value): (&usize, &f32)| {
+        let centre = camera.point(bodies.position[i]);
+        let radius = bodies.shape[i].bounding_radius().unwrap_or(0.0) as f32;
+        Ball { centre, radius: radius.max(SMALLEST * centre.z / camera.focal), value }
+    };
+    let balls: Vec<Ball> = visible.par_iter().zip(&values).map(ball).collect();
+    // Bits of a positive float sort like the float. What reaches behind the eye is left out.
+    let front = |b: &Ball| b.centre.z - b.radius;
+    let mut order: Vec<(u32, u32)> = (0u32..)
+        .zip(&balls)
+        .filter(|(_, b)| front(b) > 0.0 && b.centre.is_finite())
+        .map(|(k, b)| (front(b).to_bits(), k))
+        .collect();
+    sort(&mut order, &mut SortScratch::default(), |o| u64::from(o.0));
+    order.iter().map(|&(_, k)| balls[k as usize]).collect()
+}
+
+/// What every sample sees, row by row.
+pub(super) struct Hits {
+    /// Depth; infinite where there is no sphere.
+    pub(super) depth: Vec<f32>,
+    /// Which sphere; meaningless where there is none.
+    pub(super) ball: Vec<u32>,
+}
+
+/// Finds the nearest sphere of every sample.
+pub(super) fn rasterise(balls: &[Ball], camera: &Camera) -> Hits {
+    let (width, height) = (camera.width, camera.height);
+    let mut hits = Hits { depth: vec![f32::INFINITY; width * height], ball: vec![0; width * height] };
+    let windows: Vec<_> = balls.par_iter().map(|b| b.window(camera)).collect();
+    let mut bands: Vec<Vec<u32>> = vec![Vec::new(); height.div_ceil(BAND)];
+    for (k, window) in windows.iter().enumerate() {
+        if let Some([_, _, y0, y1]) = window {
+            for band in &mut bands[y0 / BAND..y1.div_ceil(BAND)] {
+                band.push(k as u32);
+            }
+        }
+    }
+    let depth = hits.depth.par_chunks_mut(BAND * width);
+    let ball = hits.ball.par_chunks_mut(BAND * width);
+    depth.zip(ball).zip(&bands).enumerate().for_each(|(band, ((depth, ball), members))| {
+        let first = band * BAND;
+        let end = first + depth.len() / width;
+        for &k in members {
+            let b = balls[k as usize];
+            let Some([x0, x1, y0, y1]) = windows[k as usize] else { continue };
+            let front = b.centre.z - b.radius;
+            for y in y0.max(first)..y1.min(end) {
+                let row = (y - first) * width;
+                for x in x0..x1 {
+                    if front >= depth[row + x] {
+                        continue;
+                    }
+                    if let Some(z) = b.enter(camera.ray(x, y))
+                        && z < depth[row + x]
+                    {
+                        depth[row + x] = z;
+                        ball[row + x] = k;
+                    }
+                }
+            }
+        }
+    });
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::camera::Extent;
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn agrees_with_casting_every_ray_at_every_sphere() {
+        let camera = Camera::fit(&Extent { low: -DVec3::ONE, high: DVec3::ONE }, 80, 60);
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / f64::from(1u32 << 31)
+        };
+        let mut bodies = Bodies::default();
+        for _ in 0..60 {
+            let place = 2.0 * DVec3::new(random(), random(), random()) - 1.0;
+            bodies.push(crate::world::Body::dynamic(crate::shape::Shape::sphere(0.02 + 0.3 * random()), place), 1.0);
+        }
+        let balls = project(&bodies, &camera, Colouring::Id);
+        assert_eq!(balls.len(), 60);
+        let hits = rasterise(&balls, &camera);
+        for y in 0..60 {
+            for x in 0..80 {
+                let slow = balls.iter().filter_map(|b| b.enter(camera.ray(x, y))).fold(f32::INFINITY, f32::min);
+                assert_eq!(hits.depth[y * 80 + x], slow, "sample {x}, {y}");
+            }
+        }
+    }
+}

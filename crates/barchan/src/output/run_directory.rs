@@ -1,0 +1,229 @@
+//! The directory of a run: made once, never replaced by accident.
+//!
+//! Results cost hours. A directory that holds anything is refused; with `--force` the files
+//! that a run writes are removed, one by one and by name, and everything else stays. A run
+//! directory always holds a `steps.csv`, made first: that is how a run is told from a
+//! directory in which a user keeps scenes.
+
+use super::atomic::{PARTIAL_SUFFIX, write_whole};
+use super::{Attach, FrameWriter, OutputError, PictureOptions, StepsWriter, Summary, write_png};
+use crate::world::Bodies;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+pub(super) const SCENE: &str = "scene.toml";
+pub(super) const STEPS: &str = "steps.csv";
+pub(super) const SUMMARY: &str = "summary.json";
+pub(super) const PICTURE: &str = "picture.png";
+pub(super) const INDEX: &str = "frames.pvd";
+pub(super) const FRAMES: &str = "frames";
+
+/// The files of a run. The mark of a run, `steps.csv`, goes last, so that a removal which
+/// fails half-way can be repeated.
+const OWN_FILES: [&str; 5] = [SUMMARY, PICTURE, INDEX, SCENE, STEPS];
+
+/// A directory into which one run writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDirectory {
+    path: PathBuf,
+}
+
+impl RunDirectory {
+    /// Makes the directory with its parents. One that exists must be empty, unless `overwrite`
+    /// allows to remove the files of an earlier run from it.
+    pub fn create(path: impl Into<PathBuf>, overwrite: bool) -> Result<Self, OutputError> {
+        let path = path.into();
+        if path.exists() && !path.is_dir() {
+            return Err(OutputError::NotADirectory { path });
+        }
+        fs::create_dir_all(&path).attach("create directory", &path)?;
+        let empty = fs::read_dir(&path).attach("read directory", &path)?.next().is_none();
+        if !empty {
+            let holds_a_run = path.join(STEPS).exists();
+            if !overwrite {
+                let found = if holds_a_run { "a run" } else { "files" };
+                return Err(OutputError::Occupied { path, found });
+            }
+            if !holds_a_run && path.join(SCENE).exists() {
+                return Err(OutputError::ForeignScene { path });
+            }
+            remove_run(&path)?;
+        }
+        // The mark of a run, and the proof that the directory can be written.
+        let mark = path.join(STEPS);
+        fs::File::create(&mark).attach("create", &mark)?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the scene as it was run.
+    pub fn write_scene(&self, text: &str) -> Result<(), OutputError> {
+        write_whole(&self.path.join(SCENE), |file| file.write_all(text.as_bytes()))
+    }
+
+    /// Starts the table of steps.
+    pub fn steps(&self) -> Result<StepsWriter, OutputError> {
+        StepsWriter::create(self.path.join(STEPS))
+    }
+
+    /// Starts the sequence of frames.
+    pub fn frames(&self) -> Result<FrameWriter, OutputError> {
+        FrameWriter::create(self.path.join(FRAMES), self.path.join(INDEX))
+    }
+
+    /// Draws the bodies and returns where the picture is.
+    pub fn write_picture(&self, bodies: &Bodies, options: &PictureOptions) -> Result<PathBuf, OutputError> {
+        let path = self.path.join(PICTURE);
+        write_png(&path, bodies, options)?;
+        Ok(path)
+    }
+
+    /// Writes the summary.
+    pub fn write_summary(&self, summary: &Summary) -> Result<(), OutputError> {
+        summary.write(&self.path.join(SUMMARY))
+    }
+}
+
+/// Claims the first free one of `runs/NAME`, `runs/NAME-2`, ... by making it. Two runs that
+/// start at once get two directories.
+pub fn default_path(name: &str) -> Result<PathBuf, OutputError> {
+    default_path_in(Path::new("runs"), name)
+}
+
+fn default_path_in(root: &Path, name: &str) -> Result<PathBuf, OutputError> {
+    fs::create_dir_all(root).attach("create directory", root)?;
+    let stem = file_stem(name);
+    let mut path = root.join(&stem);
+    for number in 2u32.. {
+        match fs::create_dir(&path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => path = root.join(format!("{stem}-{number}")),
+            result => {
+                result.attach("create directory", &path)?;
+                break;
+            }
+        }
+    }
+    Ok(path)
+}
+
+/// A name without anything that a path could trip over.
+fn file_stem(name: &str) -> String {
+    let keep = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let stem: String = name.trim_start_matches('.').chars().map(keep).collect();
+    if stem.is_empty() { "run".into() } else { stem }
+}
+
+/// Removes the files that a run writes, and nothing else.
+fn remove_run(path: &Path) -> Result<(), OutputError> {
+    let remove = |path: &Path| match fs::remove_file(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        result => result.attach("remove", path),
+    };
+    let frames = path.join(FRAMES);
+    if frames.is_dir() {
+        for entry in fs::read_dir(&frames).attach("read directory", &frames)? {
+            let entry = entry.attach("read directory", &frames)?;
+            if entry.file_name().to_str().is_some_and(is_frame) {
+                remove(&entry.path())?;
+            }
+        }
+        // Stays if somebody put something into it.
+        let _ = fs::remove_dir(&frames);
+    }
+    for name in OWN_FILES {
+        remove(&path.join(format!(".{name}{PARTIAL_SUFFIX}")))?;
+        remove(&path.join(name))?;
+    }
+    Ok(())
+}
+
+/// Whether this is the name of a frame, whole or partial.
+fn is_frame(name: &str) -> bool {
+    let whole = name.strip_prefix('.').and_then(|n| n.strip_suffix(PARTIAL_SUFFIX)).unwrap_or(name);
+    let number = whole.strip_prefix("frame-").and_then(|n| n.strip_suffix(".vtp"));
+    number.is_some_and(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::{Scratch, names};
+
+    #[test]
+    fn a_run_is_never_overwritten() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("deep/run");
+        let run = RunDirectory::create(&path, false).unwrap();
+        run.write_scene("first").unwrap();
+        let error = RunDirectory::create(&path, false).unwrap_err().to_string();
+        assert!(error.contains("already holds a run") && error.contains("--force"), "{error}");
+        assert!(error.contains(path.to_str().unwrap()));
+        assert_eq!(fs::read_to_string(path.join(SCENE)).unwrap(), "first");
+    }
+
+    #[test]
+    fn a_directory_with_other_files_is_refused() {
+        let scratch = Scratch::new();
+        fs::write(scratch.path().join("thesis.txt"), "years").unwrap();
+        let error = RunDirectory::create(scratch.path(), false).unwrap_err().to_string();
+        assert!(error.contains("already holds files"), "{error}");
+        assert_eq!(scratch.names(), ["thesis.txt"]);
+    }
+
+    #[test]
+    fn overwriting_removes_only_what_a_run_writes() {
+        let scratch = Scratch::new();
+        let path = scratch.path();
+        RunDirectory::create(path, false).unwrap();
+        for name in [SCENE, SUMMARY, PICTURE, INDEX, ".summary.json.partial", "notes.md", "steps.csv.bak"] {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        fs::create_dir(path.join(FRAMES)).unwrap();
+        for name in ["frame-000000.vtp", ".frame-000001.vtp.partial", "frame-best.vtp"] {
+            fs::write(path.join(FRAMES).join(name), "x").unwrap();
+        }
+        RunDirectory::create(path, true).unwrap();
+        assert_eq!(scratch.names(), [FRAMES, "notes.md", STEPS, "steps.csv.bak"]);
+        assert_eq!(names(&path.join(FRAMES)), ["frame-best.vtp"]);
+        fs::remove_file(path.join(FRAMES).join("frame-best.vtp")).unwrap();
+        RunDirectory::create(path, true).unwrap();
+        assert_eq!(scratch.names(), ["notes.md", STEPS, "steps.csv.bak"]);
+    }
+
+    #[test]
+    fn a_users_scene_survives_even_force() {
+        let scratch = Scratch::new();
+        fs::write(scratch.path().join(SCENE), "mine").unwrap();
+        let error = RunDirectory::create(scratch.path(), true).unwrap_err().to_string();
+        assert!(error.contains("no run"), "{error}");
+        assert_eq!(fs::read_to_string(scratch.path().join(SCENE)).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let scratch = Scratch::new();
+        let file = scratch.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(RunDirectory::create(&file, true).unwrap_err().to_string().contains("is not a directory"));
+        let error = RunDirectory::create(file.join("run"), false).unwrap_err().to_string();
+        assert!(error.contains("cannot create directory"), "{error}");
+    }
+
+    #[test]
+    fn default_paths_are_free_ones() {
+        let scratch = Scratch::new();
+        let claim = |name| default_path_in(scratch.path(), name).unwrap();
+        assert_eq!(claim("settle"), scratch.path().join("settle"));
+        assert_eq!(claim("settle"), scratch.path().join("settle-2"));
+        assert_eq!(claim("settle"), scratch.path().join("settle-3"));
+        assert_eq!(claim("../a b"), scratch.path().join("-a-b"));
+        assert_eq!(claim(".."), scratch.path().join("run"));
+        // A claimed directory is empty, and so free for the run that claimed it.
+        RunDirectory::create(scratch.path().join("settle-2"), false).unwrap();
+    }
+}

@@ -1,0 +1,241 @@
+//! `steps.csv`: a line a step.
+//!
+//! The table grows while the run goes on, so it cannot appear at once like the other files.
+//! Instead it grows by whole lines: the buffer goes to the file only at the end of a row, at
+//! least every quarter of a second in which rows come, and after a failed write the file is
+//! cut back to its last whole line.
+
+use super::{Attach, OutputError};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const FLUSH_BYTES: usize = 64 * 1024;
+const FLUSH_TIME: Duration = Duration::from_millis(250);
+
+/// How a value stands in the table.
+trait Cell {
+    fn put(&self, line: &mut String);
+}
+
+impl Cell for u64 {
+    fn put(&self, line: &mut String) {
+        let _ = write!(line, "{self}");
+    }
+}
+
+impl Cell for f64 {
+    // The shortest digits that read back to the same number, with an exponent where it helps.
+    fn put(&self, line: &mut String) {
+        let _ = write!(line, "{self:?}");
+    }
+}
+
+impl Cell for bool {
+    fn put(&self, line: &mut String) {
+        line.push(if *self { '1' } else { '0' });
+    }
+}
+
+/// Declares the columns once: the struct, the header and the row.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        /// What is recorded of a step.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+        pub struct StepRow {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl StepRow {
+            /// The names of the columns, in order.
+            pub const COLUMNS: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Appends the row without an end of line.
+            fn put(&self, line: &mut String) {
+                $(
+                    self.$name.put(line);
+                    line.push(',');
+                )*
+                line.pop();
+            }
+        }
+    };
+}
+
+columns! {
+    /// Number of the step, from one.
+    step: u64,
+    /// Simulated time at its end.
+    time: f64,
+    /// Bodies in the world.
+    bodies: u64,
+    /// Contacts handed to the solver.
+    contacts: u64,
+    /// Iterations of the solver.
+    iterations: u64,
+    /// Applications of the contact operator.
+    operator_applications: u64,
+    /// Whether the solver reached its tolerance (0 or 1 in the table).
+    converged: bool,
+    /// The residual that decided when to stop.
+    residual: f64,
+    /// Residual of the natural map.
+    residual_natural: f64,
+    /// Violation of the cone of impulses.
+    residual_primal: f64,
+    /// Violation of the dual cone by the velocities.
+    residual_dual: f64,
+    /// Violation of complementarity.
+    residual_complementarity: f64,
+    /// Kinetic energy.
+    kinetic: f64,
+    /// Potential energy.
+    potential: f64,
+    /// Deepest penetration.
+    max_penetration: f64,
+    /// Mean penetration of the contacts.
+    mean_penetration: f64,
+    /// Seconds spent on finding pairs.
+    seconds_broad: f64,
+    /// Seconds spent on finding contacts.
+    seconds_narrow: f64,
+    /// Seconds spent in the solver.
+    seconds_solve: f64,
+    /// Seconds spent on moving bodies.
+    seconds_integrate: f64,
+    /// Seconds spent on writing.
+    seconds_output: f64,
+}
+
+/// Writes `steps.csv` row by row.
+#[derive(Debug)]
+pub struct StepsWriter {
+    path: PathBuf,
+    file: File,
+    /// Whole lines that are not yet in the file.
+    pending: String,
+    /// Bytes in the file: whole lines, too.
+    written: u64,
+    last_flush: Instant,
+}
+
+impl StepsWriter {
+    /// Starts the table with its header.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
+        let path = path.into();
+        let file = File::create(&path).attach("create", &path)?;
+        let pending = StepRow::COLUMNS.join(",") + "\n";
+        let mut writer = Self { path, file, pending, written: 0, last_flush: Instant::now() };
+        writer.flush()?;
+        Ok(writer)
+    }
+
+    /// Where the table is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &StepRow) -> Result<(), OutputError> {
+        row.put(&mut self.pending);
+        self.pending.push('\n');
+        if self.pending.len() >= FLUSH_BYTES || self.last_flush.elapsed() >= FLUSH_TIME { self.flush() } else { Ok(()) }
+    }
+
+    /// Brings all rows so far to the file.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        self.last_flush = Instant::now();
+        let result = self.file.write_all(self.pending.as_bytes());
+        match result {
+            Ok(()) => self.written += self.pending.len() as u64,
+            // Half a line may have got through.
+            Err(_) => {
+                let _ = self.file.set_len(self.written);
+            }
+        }
+        self.pending.clear();
+        result.attach("write", &self.path)
+    }
+
+    /// Brings the last rows to the file and reports whether that worked.
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        self.flush()
+    }
+}
+
+impl Drop for StepsWriter {
+    fn drop(&mut self) {
+        let _ = self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::Scratch;
+
+    #[test]
+    fn header_and_rows_agree() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("steps.csv");
+        let mut writer = StepsWriter::create(&path).unwrap();
+        let row = StepRow {
+            step: 3,
+            time: 0.1 + 0.2,
+            converged: true,
+            kinetic: 1e-300,
+            seconds_output: 7.0,
+            ..StepRow::default()
+        };
+        for step in 0..2000 {
+            writer.push(&StepRow { step, ..row }).unwrap();
+        }
+        writer.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with('\n'));
+        let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
+        let header = lines.next().unwrap();
+        assert_eq!(header.len(), 21);
+        assert_eq!((header[0], header[20]), ("step", "seconds_output"));
+        let rows: Vec<_> = lines.collect();
+        assert_eq!(rows.len(), 2000);
+        assert!(rows.iter().all(|r| r.len() == header.len()));
+        let cell = |name: &str| rows[3][header.iter().position(|h| *h == name).unwrap()];
+        assert_eq!(cell("step"), "3");
+        assert_eq!(cell("converged"), "1");
+        assert_eq!(cell("kinetic"), "1e-300");
+        assert_eq!(cell("seconds_output"), "7.0");
+        assert_eq!(cell("time").parse::<f64>().unwrap().to_bits(), (0.1f64 + 0.2).to_bits());
+    }
+
+    #[test]
+    fn the_columns_are_the_fields() {
+        let json = serde_json::to_value(StepRow::default()).unwrap();
+        assert_eq!(json.as_object().unwrap().len(), StepRow::COLUMNS.len());
+        assert!(StepRow::COLUMNS.iter().all(|c| json.get(c).is_some()));
+    }
+
+    #[test]
+    fn rows_reach_the_file_before_the_end_and_whole() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("steps.csv");
+        let mut writer = StepsWriter::create(&path).unwrap();
+        for step in 0..2000 {
+            writer.push(&StepRow { step, ..StepRow::default() }).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.len() > FLUSH_BYTES && text.ends_with('\n'));
+        drop(writer);
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2001);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_reported() {
+        let error = StepsWriter::create("/dev/full").unwrap_err().to_string();
+        assert!(error.contains("cannot write /dev/full"), "{error}");
+    }
+}

@@ -1,0 +1,295 @@
+//! `summary.json` for programs and a table for people: what the run was, what came out, and
+//! whether to trust it.
+
+use super::OutputError;
+use super::atomic::write_whole;
+use super::human::{bytes, duration, grouped, short};
+use crate::world::Energy;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+/// A run in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of the engine.
+    pub version: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Bodies at the end.
+    pub bodies: u64,
+    /// Contacts of the last step.
+    pub contacts: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub time: f64,
+    /// Threads a rank.
+    pub threads: u64,
+    /// Ranks.
+    pub ranks: u64,
+    /// Hash of the final state: sixteen hexadecimal digits, see [`hash_text`].
+    pub state_hash: String,
+    /// Energy at the end.
+    #[serde(deserialize_with = "energy_or_nan")]
+    pub energy: Energy,
+    /// Deepest penetration of the last step.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub max_penetration: f64,
+    /// Mean penetration of the last step.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub mean_penetration: f64,
+    /// How the solver did.
+    pub solver: SolverSummary,
+    /// Where the time went.
+    pub seconds: StageSeconds,
+    /// Largest memory in use, in bytes.
+    pub peak_rss_bytes: u64,
+    /// Whether the run was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// How the solver did over all steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SolverSummary {
+    /// Its name.
+    pub name: String,
+    /// Residual at which a step counts as converged.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub tolerance: f64,
+    /// Mean iterations a step.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub iterations_mean: f64,
+    /// Most iterations of a step.
+    pub iterations_max: u64,
+    /// Applications of the contact operator in all.
+    pub operator_applications: u64,
+    /// Worst residual of a step.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub residual_max: f64,
+    /// Steps that reached the tolerance.
+    pub steps_converged: u64,
+}
+
+/// Seconds of wall-clock time, by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageSeconds {
+    /// Finding pairs.
+    pub broad: f64,
+    /// Finding contacts.
+    pub narrow: f64,
+    /// Solving for impulses.
+    pub solve: f64,
+    /// Moving bodies.
+    pub integrate: f64,
+    /// Writing.
+    pub output: f64,
+    /// From start to end.
+    pub total: f64,
+}
+
+/// JSON has no number for "not finite": it is written as `null` and read back as NaN.
+fn number_or_nan<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
+}
+
+fn energy_or_nan<'de, D: Deserializer<'de>>(input: D) -> Result<Energy, D::Error> {
+    #[derive(Deserialize)]
+    struct Parts {
+        #[serde(deserialize_with = "number_or_nan")]
+        kinetic: f64,
+        #[serde(deserialize_with = "number_or_nan")]
+        potential: f64,
+    }
+    let Parts { kinetic, potential } = Parts::deserialize(input)?;
+    Ok(Energy { kinetic, potential })
+}
+
+impl Summary {
+    /// Writes `summary.json`, whole or not at all.
+    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
+        write_whole(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// A compact table for people, loud about what went wrong.
+    pub fn table(&self) -> String {
+        let (solver, seconds) = (&self.solver, &self.seconds);
+        let mut text = String::new();
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(text, "{name:<12} {value}");
+        };
+        line("scenario", self.scenario.clone());
+        line("bodies", format!("{} with {} contacts", grouped(self.bodies), grouped(self.contacts)));
+        line("time", format!("{} s in {} steps", short(self.time), grouped(self.steps)));
+        line(
+            "energy",
+            format!("{} J kinetic, {} J potential", short(self.energy.kinetic), short(self.energy.potential)),
+        );
+        line(
+            "penetration",
+            format!("{} m deepest, {} m mean", short(self.max_penetration), short(self.mean_penetration)),
+        );
+        line(
+            "solver",
+            format!(
+                "{}: {:.1} iterations a step (most {}), worst residual {:.1e}, tolerance {:e}",
+                solver.name, solver.iterations_mean, solver.iterations_max, solver.residual_max, solver.tolerance
+            ),
+        );
+        let share = |stage: f64| if seconds.total > 0.0 { 100.0 * stage / seconds.total } else { 0.0 };
+        let stages = [
+            ("broad", seconds.broad),
+            ("narrow", seconds.narrow),
+            ("solve", seconds.solve),
+            ("integrate", seconds.integrate),
+            ("output", seconds.output),
+        ];
+        let stages: Vec<_> = stages.iter().map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
+        line("wall clock", format!("{} ({})", duration(seconds.total), stages.join(", ")));
+        if self.steps > 0 {
+            let step = seconds.total / self.steps as f64;
+            line("a step", duration(step));
+        }
+        let ranks = if self.ranks > 1 { format!("{} ranks of ", self.ranks) } else { String::new() };
+        let plural = if self.threads == 1 { "" } else { "s" };
+        let memory =
+            if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
+        line("machine", format!("{ranks}{} thread{plural}{memory}", self.threads));
+        line("state hash", self.state_hash.clone());
+        for warning in self.warnings() {
+            let _ = writeln!(text, "WARNING: {warning}");
+        }
+        text
+    }
+
+    /// What a user must not miss.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let missed = self.steps.saturating_sub(self.solver.steps_converged);
+        if missed > 0 {
+            warnings.push(format!(
+                "{missed} of {} steps missed the tolerance {:e} (worst residual {:.1e})",
+                self.steps, self.solver.tolerance, self.solver.residual_max
+            ));
+        }
+        if !(self.energy.kinetic.is_finite() && self.energy.potential.is_finite()) {
+            warnings.push("the energy is not finite: the result is not to be trusted".into());
+        }
+        if self.interrupted {
+            warnings.push("the run was interrupted before its end".into());
+        }
+        warnings
+    }
+}
+
+/// A state hash as it stands in the summary.
+pub fn hash_text(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// Largest memory that this process has had in use, in bytes; 0 where the system does not say.
+pub fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes =
+        status.lines().find_map(|l| l.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::Scratch;
+
+    fn sample() -> Summary {
+        let solver = SolverSummary {
+            name: "apgd".into(),
+            tolerance: 1e-2,
+            iterations_mean: 41.25,
+            iterations_max: 130,
+            operator_applications: 61_234,
+            residual_max: 9.1e-3,
+            steps_converged: 600,
+        };
+        let seconds = StageSeconds { broad: 1.0, narrow: 1.5, solve: 15.5, integrate: 1.0, output: 0.5, total: 20.0 };
+        Summary {
+            version: "0.1.0".into(),
+            scenario: "settle".into(),
+            bodies: 125_000,
+            contacts: 340_211,
+            steps: 600,
+            time: 0.6,
+            threads: 2,
+            ranks: 1,
+            state_hash: hash_text(0xabc),
+            energy: Energy { kinetic: 1.25e-5, potential: 312.4 },
+            max_penetration: 3.2e-4,
+            mean_penetration: 1e-6,
+            solver,
+            seconds,
+            peak_rss_bytes: 180_000_000,
+            interrupted: false,
+        }
+    }
+
+    #[test]
+    fn the_keys_are_the_promised_ones() {
+        let json = serde_json::to_value(sample()).unwrap();
+        let keys = |value: &serde_json::Value| {
+            let mut keys: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+            keys.sort();
+            keys.join(" ")
+        };
+        assert_eq!(
+            keys(&json),
+            "bodies contacts energy interrupted max_penetration mean_penetration peak_rss_bytes ranks scenario \
+             seconds solver state_hash steps threads time version"
+        );
+        assert_eq!(keys(&json["energy"]), "kinetic potential");
+        assert_eq!(
+            keys(&json["solver"]),
+            "iterations_max iterations_mean name operator_applications residual_max steps_converged tolerance"
+        );
+        assert_eq!(keys(&json["seconds"]), "broad integrate narrow output solve total");
+        assert_eq!(json["state_hash"], "0000000000000abc");
+    }
+
+    #[test]
+    fn it_reads_back_even_when_not_finite() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("summary.json");
+        sample().write(&path).unwrap();
+        let read = || serde_json::from_str::<Summary>(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(read(), sample());
+        let mut broken = sample();
+        broken.energy.kinetic = f64::NAN;
+        broken.solver.residual_max = f64::INFINITY;
+        broken.write(&path).unwrap();
+        assert!(read().energy.kinetic.is_nan() && read().solver.residual_max.is_nan());
+        assert!(broken.table().contains("WARNING: the energy is not finite"));
+        assert_eq!(scratch.names(), ["summary.json"]);
+    }
+
+    #[test]
+    fn missed_steps_are_loud_and_only_then() {
+        assert!(!sample().table().contains("WARNING"));
+        let mut summary = sample();
+        summary.solver.steps_converged = 588;
+        summary.solver.residual_max = 3.1e-2;
+        summary.interrupted = true;
+        let table = summary.table();
+        let expected = "WARNING: 12 of 600 steps missed the tolerance 1e-2 (worst residual 3.1e-2)\n\
+                        WARNING: the run was interrupted before its end\n";
+        assert!(table.ends_with(expected), "{table}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_known() {
+        assert!(peak_rss_bytes() > 1 << 20);
+    }
+}

@@ -1,0 +1,315 @@
+//! Frames for ParaView: VTK XML PolyData, one vertex a bounded body, and a `.pvd` index.
+//!
+//! The file is an XML head that names each array with its offset, then the arrays as raw
+//! little-endian bytes, each after its length in bytes (VTK file formats, "appended raw
+//! data"). Offsets follow from the number of bodies alone, so that columns stream from the
+//! world to the disk without a second copy: a frame of a million bodies costs one buffer.
+
+use super::atomic::write_whole;
+use super::{Attach, OutputError};
+use crate::world::Bodies;
+use glam::DVec3;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes gathered before they go to the writer.
+const BUFFER: usize = 64 * 1024;
+
+/// One array of a frame.
+struct Array {
+    name: &'static str,
+    /// VTK's name of the number type.
+    number: &'static str,
+    components: usize,
+    /// Bytes of one number.
+    size: usize,
+    /// Appends the value of body `i`, which is vertex `k` of the frame.
+    put: fn(&mut Vec<u8>, &Bodies, i: usize, k: usize),
+}
+
+/// Bounded bodies have one.
+fn radius(bodies: &Bodies, i: usize) -> f64 {
+    bodies.shape[i].bounding_radius().unwrap_or(0.0)
+}
+
+fn put_f32(out: &mut Vec<u8>, x: f64) {
+    out.extend_from_slice(&(x as f32).to_le_bytes());
+}
+
+fn put_vector(out: &mut Vec<u8>, v: DVec3) {
+    v.to_array().iter().for_each(|&x| put_f32(out, x));
+}
+
+/// The arrays, declared once, in the order of the file. Positions keep all their digits; what is
+/// only looked at has seven.
+const POINTS: Array = Array {
+    name: "position",
+    number: "Float64",
+    components: 3,
+    size: 8,
+    put: |out, b, i, _| b.position[i].to_array().iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+};
+const VERTS: [Array; 2] = [
+    Array {
+        name: "connectivity",
+        number: "Int64",
+        components: 1,
+        size: 8,
+        put: |out, _, _, k| out.extend_from_slice(&(k as i64).to_le_bytes()),
+    },
+    Array {
+        name: "offsets",
+        number: "Int64",
+        components: 1,
+        size: 8,
+        put: |out, _, _, k| out.extend_from_slice(&(k as i64 + 1).to_le_bytes()),
+    },
+];
+const FIELDS: [Array; 7] = [
+    Array { name: "radius", number: "Float32", components: 1, size: 4, put: |out, b, i, _| put_f32(out, radius(b, i)) },
+    Array {
+        name: "diameter",
+        number: "Float32",
+        components: 1,
+        size: 4,
+        put: |out, b, i, _| put_f32(out, 2.0 * radius(b, i)),
+    },
+    Array {
+        name: "velocity",
+        number: "Float32",
+        components: 3,
+        size: 4,
+        put: |out, b, i, _| put_vector(out, b.velocity[i]),
+    },
+    Array {
+        name: "angular_velocity",
+        number: "Float32",
+        components: 3,
+        size: 4,
+        put: |out, b, i, _| put_vector(out, b.angular_velocity[i]),
+    },
+    Array {
+        name: "id",
+        number: "Int64",
+        components: 1,
+        size: 8,
+        put: |out, b, i, _| out.extend_from_slice(&(b.id[i] as i64).to_le_bytes()),
+    },
+    Array {
+        name: "material",
+        number: "Int32",
+        components: 1,
+        size: 4,
+        put: |out, b, i, _| out.extend_from_slice(&i32::from(b.material[i]).to_le_bytes()),
+    },
+    Array {
+        name: "speed",
+        number: "Float32",
+        components: 1,
+        size: 4,
+        put: |out, b, i, _| put_f32(out, b.velocity[i].length()),
+    },
+];
+
+/// All arrays in the order of their bytes.
+fn arrays() -> impl Iterator<Item = &'static Array> {
+    std::iter::once(&POINTS).chain(&VERTS).chain(&FIELDS)
+}
+
+/// Indices of the bodies that a frame shows.
+fn bounded(bodies: &Bodies) -> impl Iterator<Item = usize> + '_ {
+    (0..bodies.len()).filter(|&i| bodies.shape[i].bounding_radius().is_some())
+}
+
+/// The XML before the raw bytes, for `count` points.
+fn head(count: usize, time: f64) -> String {
+    let mut offset = 0;
+    let mut element = |array: &Array| {
+        let Array { name, number, components, .. } = array;
+        let line = format!(
+            "        <DataArray type=\"{number}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
+             format=\"appended\" offset=\"{offset}\"/>\n"
+        );
+        offset += 8 + count * components * array.size;
+        line
+    };
+    let points = element(&POINTS);
+    let verts: String = VERTS.iter().map(&mut element).collect();
+    let fields: String = FIELDS.iter().map(&mut element).collect();
+    format!(
+        "<?xml version=\"1.0\"?>\n\
+         <VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  \
+           <PolyData>\n    \
+             <FieldData>\n      \
+               <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">{time:?}</DataArray>\n    \
+             </FieldData>\n    \
+             <Piece NumberOfPoints=\"{count}\" NumberOfVerts=\"{count}\" NumberOfLines=\"0\" \
+                    NumberOfStrips=\"0\" NumberOfPolys=\"0\">\n      \
+               <PointData>\n{fields}      </PointData>\n      \
+               <Points>\n{points}      </Points>\n      \
+               <Verts>\n{verts}      </Verts>\n    \
+             </Piece>\n  \
+           </PolyData>\n  \
+           <AppendedData encoding=\"raw\">\n_"
+    )
+}
+
+/// Writes the bounded bodies as a `.vtp` file to any writer.
+pub fn write_vtp(out: &mut impl Write, bodies: &Bodies, time: f64) -> io::Result<()> {
+    let count = bounded(bodies).count();
+    out.write_all(head(count, time).as_bytes())?;
+    let mut buffer = Vec::with_capacity(BUFFER + 64);
+    for array in arrays() {
+        let bytes = (count * array.components * array.size) as u64;
+        buffer.extend_from_slice(&bytes.to_le_bytes());
+        for (k, i) in bounded(bodies).enumerate() {
+            (array.put)(&mut buffer, bodies, i, k);
+            if buffer.len() >= BUFFER {
+                out.write_all(&buffer)?;
+                buffer.clear();
+            }
+        }
+    }
+    out.write_all(&buffer)?;
+    out.write_all(b"\n  </AppendedData>\n</VTKFile>\n")
+}
+
+/// Writes frames one after another and keeps their index.
+#[derive(Debug)]
+pub struct FrameWriter {
+    directory: PathBuf,
+    index: PathBuf,
+    times: Vec<f64>,
+}
+
+impl FrameWriter {
+    /// Frames go into `directory`, which is made; `index` must stand beside it.
+    pub fn create(directory: impl Into<PathBuf>, index: impl Into<PathBuf>) -> Result<Self, OutputError> {
+        let (directory, index) = (directory.into(), index.into());
+        fs::create_dir_all(&directory).attach("create directory", &directory)?;
+        Ok(Self { directory, index, times: Vec::new() })
+    }
+
+    /// Writes the next frame, then the index with it, and returns where the frame is.
+    pub fn write(&mut self, bodies: &Bodies, time: f64) -> Result<PathBuf, OutputError> {
+        let path = self.directory.join(frame_name(self.times.len()));
+        write_whole(&path, |file| write_vtp(file, bodies, time))?;
+        self.times.push(time);
+        write_whole(&self.index, |file| file.write_all(self.index_text().as_bytes()))?;
+        Ok(path)
+    }
+
+    /// Number of frames so far.
+    pub fn count(&self) -> usize {
+        self.times.len()
+    }
+
+    fn index_text(&self) -> String {
+        let folder = self.directory.file_name().unwrap_or_default();
+        let folder = Path::new(folder).display();
+        let mut text = String::from(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n  \
+             <Collection>\n",
+        );
+        for (k, time) in self.times.iter().enumerate() {
+            let name = frame_name(k);
+            let _ =
+                writeln!(text, "    <DataSet timestep=\"{time:?}\" group=\"\" part=\"0\" file=\"{folder}/{name}\"/>");
+        }
+        text + "  </Collection>\n</VTKFile>\n"
+    }
+}
+
+fn frame_name(k: usize) -> String {
+    format!("frame-{k:06}.vtp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::{Scratch, names};
+    use crate::shape::Shape;
+    use crate::world::Body;
+
+    fn sample() -> Bodies {
+        let mut bodies = Bodies::default();
+        bodies.push(Body::fixed(Shape::half_space(), DVec3::ZERO), 1.0);
+        for k in 1..=3 {
+            let x = f64::from(k);
+            let body = Body::dynamic(Shape::sphere(x), DVec3::new(x, -x, 0.1 * x));
+            bodies.push(body.with_velocity(DVec3::new(3.0 * x, 4.0 * x, 0.0)), 1.0);
+        }
+        bodies
+    }
+
+    /// The raw bytes of a named array, found the way that a reader finds them.
+    fn raw<'a>(file: &'a [u8], name: &str) -> &'a [u8] {
+        let marker = b"<AppendedData encoding=\"raw\">\n_";
+        let start = file.windows(marker.len()).position(|w| w == marker).unwrap() + marker.len();
+        let text = std::str::from_utf8(&file[..start]).unwrap();
+        let element = text.lines().find(|l| l.contains(&format!("Name=\"{name}\""))).unwrap();
+        let offset: usize = element.split("offset=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        let at = start + offset;
+        let length = u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
+        &file[at + 8..at + 8 + length]
+    }
+
+    #[test]
+    fn head_offsets_and_bytes_agree() {
+        let bodies = sample();
+        let mut file = Vec::new();
+        write_vtp(&mut file, &bodies, 0.25).unwrap();
+        assert!(file.starts_with(b"<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\""));
+        assert!(file.ends_with(b"\n  </AppendedData>\n</VTKFile>\n"));
+        let text = String::from_utf8_lossy(&file);
+        assert!(text.contains("NumberOfPoints=\"3\" NumberOfVerts=\"3\"") && text.contains(">0.25</DataArray>"));
+
+        let f32s =
+            |name| raw(&file, name).chunks(4).map(|c| f32::from_le_bytes(c.try_into().unwrap())).collect::<Vec<_>>();
+        let i64s =
+            |name| raw(&file, name).chunks(8).map(|c| i64::from_le_bytes(c.try_into().unwrap())).collect::<Vec<_>>();
+        let positions: Vec<f64> =
+            raw(&file, "position").chunks(8).map(|c| f64::from_le_bytes(c.try_into().unwrap())).collect();
+        assert_eq!(positions[..6], [1.0, -1.0, 0.1, 2.0, -2.0, 0.2]);
+        assert_eq!(f32s("radius"), [1.0, 2.0, 3.0]);
+        assert_eq!(f32s("diameter"), [2.0, 4.0, 6.0]);
+        assert_eq!(f32s("speed"), [5.0, 10.0, 15.0]);
+        assert_eq!(f32s("velocity"), [3.0, 4.0, 0.0, 6.0, 8.0, 0.0, 9.0, 12.0, 0.0]);
+        assert_eq!(f32s("angular_velocity"), [0.0; 9]);
+        assert_eq!(i64s("id"), [1, 2, 3]);
+        assert_eq!(i64s("connectivity"), [0, 1, 2]);
+        assert_eq!(i64s("offsets"), [1, 2, 3]);
+        assert_eq!(raw(&file, "material"), [0; 12]);
+    }
+
+    #[test]
+    fn a_large_frame_spans_many_buffers() {
+        let mut bodies = Bodies::default();
+        for k in 0..20_000 {
+            bodies.push(Body::dynamic(Shape::sphere(0.5), DVec3::splat(f64::from(k))), 1.0);
+        }
+        let mut file = Vec::new();
+        write_vtp(&mut file, &bodies, 0.0).unwrap();
+        let last = raw(&file, "position").chunks(8).next_back().unwrap();
+        assert_eq!(f64::from_le_bytes(last.try_into().unwrap()), 19_999.0);
+        assert_eq!(raw(&file, "speed").len(), 80_000);
+    }
+
+    #[test]
+    fn frames_are_numbered_and_indexed() {
+        let scratch = Scratch::new();
+        let mut frames = FrameWriter::create(scratch.path().join("frames"), scratch.path().join("frames.pvd")).unwrap();
+        let bodies = sample();
+        frames.write(&bodies, 0.0).unwrap();
+        let second = frames.write(&bodies, 1e-7).unwrap();
+        assert_eq!(frames.count(), 2);
+        assert!(second.ends_with("frames/frame-000001.vtp"));
+        assert_eq!(names(&scratch.path().join("frames")), ["frame-000000.vtp", "frame-000001.vtp"]);
+        assert_eq!(scratch.names(), ["frames", "frames.pvd"]);
+        let index = fs::read_to_string(scratch.path().join("frames.pvd")).unwrap();
+        assert!(index.contains("timestep=\"0.0\" group=\"\" part=\"0\" file=\"frames/frame-000000.vtp\""));
+        assert!(index.contains("timestep=\"1e-7\" group=\"\" part=\"0\" file=\"frames/frame-000001.vtp\""));
+    }
+}
