@@ -14,8 +14,9 @@
 //! for _ in 0..1000 {
 //!     simulation.step()?;
 //! }
-//! let height = simulation.world.bodies.position[1].z;
-//! assert!((height - 0.1).abs() < 1e-3);
+//! let bodies = &simulation.world.bodies;
+//! let ball = bodies.index_of(1).expect("ids count from 0 in the order of the scene");
+//! assert!((bodies.position[ball].z - 0.1).abs() < 1e-3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
