@@ -197,7 +197,7 @@ impl Simulation {
     /// After it: `contacts` holds every contact that can act in this step.
     fn find_contacts(&mut self) {
         let (h, margin) = (self.options.h, self.options.contact.margin);
-        self.contacts.detect(&self.world.bodies, &self.pairs, &self.unbounded, h, margin);
+        self.contacts.detect(&self.world.bodies, &mut self.pairs, &self.unbounded, h, margin);
     }
 
     /// After it: `problem` is the contact problem of this step.
@@ -230,6 +230,17 @@ impl Simulation {
         self.warm.remember(&mut self.contacts, &mut self.γ);
         self.steps += 1;
         self.world.time = self.world.time + self.options.h;
+    }
+
+    /// Poses the contact problem of the next step without taking it: the problem, and the
+    /// impulses to start from.
+    pub fn pose(&mut self) -> (&Problem, &ContactVec) {
+        self.keep_order();
+        self.find_candidates();
+        self.find_contacts();
+        self.pose_problem();
+        self.warm.recall(&self.contacts, &mut self.γ);
+        (&self.problem, &self.γ)
     }
 
     fn check(&self, report: &StepReport) -> Result<(), StepError> {

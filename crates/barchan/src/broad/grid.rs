@@ -61,7 +61,7 @@ fn key(level: u32, bin: [u32; 3], smaller: bool) -> u64 {
 
 impl Grid {
     fn frame(hulls: &[Aabb]) -> Frame {
-        let bounded = |h: &&Aabb| h.low.x <= h.high.x;
+        let bounded = |h: &&Aabb| !h.is_empty();
         let all = hulls.iter().filter(bounded).fold(Aabb::EMPTY, |all, h| all.join(h));
         let smallest = hulls.iter().filter(bounded).map(Aabb::extent).fold(f64::INFINITY, f64::min);
         let finest = all.extent() / f64::from(1u32 << BITS);
@@ -113,7 +113,7 @@ impl BroadPhase for Grid {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
         let n = hulls.len();
         let frame = Self::frame(hulls);
-        let bounded = |h: &Aabb| h.low.x <= h.high.x;
+        let bounded = |h: &Aabb| !h.is_empty();
 
         // Stage 1: count the bins of every body.
         self.levels.clear();

@@ -35,6 +35,12 @@ impl Aabb {
         Aabb { low: self.low.min(o.low), high: self.high.max(o.high) }
     }
 
+    /// Whether it is the box of nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.low.x > self.high.x
+    }
+
     /// The longest edge.
     #[inline]
     pub fn extent(&self) -> f64 {

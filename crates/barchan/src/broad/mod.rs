@@ -4,6 +4,7 @@
 //! canonical order, so a run does not depend on the choice.
 
 pub mod brute_force;
+mod eight;
 pub mod grid;
 pub mod hull;
 pub mod octree;

@@ -4,9 +4,13 @@
 //! are just large enough for the hull; so large bodies stay near the root and do not spoil the
 //! boxes of small ones. Bodies sorted by (first key of their cell, level) stand in the order in
 //! which a walk over the tree meets them. The tree is a flat list of nodes in that order, each
-//! with the box of all hulls below it and the index to skip to. For every leaf the walk goes
-//! over the rest of the list, so that each pair of leaves is met once.
+//! with the box of all hulls below it and the index to skip to. For every group of leaves the walk
+//! goes over the rest of the list, so that each pair of leaves is met once.
+//!
+//! The walk compares boxes in single precision, rounded outwards, eight at a time
+//! ([`super::eight`]); what passes is compared again as it is.
 
+use super::eight::{Box32, Eight, LEAF};
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::util::parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
 use crate::util::reserve_with_slack;
@@ -16,42 +20,66 @@ use rayon::prelude::*;
 
 /// Bits an axis; three axes and the level fill 62.
 const BITS: u32 = 19;
-/// Bodies a leaf, at most (but for bodies that share their smallest cell).
-const LEAF: usize = 8;
-/// Leaves a task.
-const LEAF_CHUNK: usize = 256;
-/// Subtrees are built in parallel below this size.
-const SUBTREE: usize = 1 << 14;
+/// Leaves a group, which share one walk.
+const GROUP: usize = 8;
+/// Groups a task.
+const GROUP_CHUNK: usize = 16;
+/// Near leaves that are listed at a time.
+const NEAR: usize = 128;
+/// Subtrees up to this size are built by one task.
+const SUBTREE: usize = 1 << 13;
+
+/// First key of a body's cell and the level, and the body.
+type Key = (u64, u32);
 
 /// A node of the flat tree: an inner cell, or a leaf with bodies.
 #[derive(Clone, Copy)]
 struct Node {
-    hull: Aabb,
+    hull: Box32,
     /// Where the walk goes on if the hull is missed.
     skip: u32,
-    /// Bodies of a leaf, as a range of the sorted list; empty for inner nodes.
-    bodies: [u32; 2],
+    /// Index of the leaf; `INNER` for inner nodes.
+    leaf: u32,
+}
+
+const INNER: u32 = u32::MAX;
+
+/// Up to eight bodies, consecutive in the sorted list.
+#[derive(Clone, Copy)]
+struct Leaf {
+    hulls: Eight,
+    first: u32,
+    count: u32,
+    node: u32,
+}
+
+/// Part of the tree, built by one task.
+#[derive(Default)]
+struct Subtree {
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
 }
 
 /// The octree and its memory.
 #[derive(Default)]
 pub struct Octree {
-    /// (first key of the cell, level) and body, sorted.
-    keys: Vec<(u64, u32)>,
-    sort: SortScratch<(u64, u32)>,
-    /// Hulls in sorted order.
-    hulls: Vec<Aabb>,
+    keys: Vec<Key>,
+    sort: SortScratch<Key>,
+    /// Ranges of sorted bodies that make a subtree each, with their level.
+    tops: Vec<(usize, usize, u32)>,
+    subtrees: Vec<Subtree>,
     nodes: Vec<Node>,
-    leaves: Vec<u32>,
-    subtrees: Vec<Vec<Node>>,
+    leaves: Vec<Leaf>,
     emitted: Emitted,
+}
+
+fn level_of(key: &Key) -> u32 {
+    key.0 as u32 & 31
 }
 
 impl Octree {
     /// Sorts bodies by cell and level.
-    fn sort_bodies(&mut self, hulls: &[Aabb]) {
-        let bounded = |h: &&Aabb| h.low.x <= h.high.x;
-        let frame = MortonFrame::around(hulls.iter().filter(bounded).map(Aabb::centre));
+    fn sort_bodies(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
         let cells = f64::from(1u32 << BITS);
         let scale = cells / frame.edge;
         self.keys.clear();
@@ -63,11 +91,13 @@ impl Octree {
             let keys = unsafe { out.range(range.clone()) };
             for (key, i) in keys.iter_mut().zip(range) {
                 let hull = &hulls[i];
-                if !bounded(&hull) {
+                if hull.is_empty() {
                     continue;
                 }
-                // The deepest level whose cells are not smaller than the hull.
-                let level = (frame.edge / hull.extent()).log2().floor().clamp(0.0, f64::from(BITS)) as u32;
+                // The deepest level whose cells are not smaller than the hull: the exponent of
+                // the ratio is the floor of its logarithm.
+                let ratio = (frame.edge / hull.extent()).clamp(1.0, cells);
+                let level = (ratio.to_bits() >> 52) as u32 - 1023;
                 let t = (hull.centre() - frame.origin) * scale;
                 let cell = |c: f64| c.clamp(0.0, cells - 1.0) as u32 >> (BITS - level) << (BITS - level);
                 *key = (morton_key([cell(t.x), cell(t.y), cell(t.z)]) << 5 | u64::from(level), i as u32);
@@ -76,74 +106,134 @@ impl Octree {
         sort(&mut self.keys, &mut self.sort, |k| k.0);
         let bounded = self.keys.partition_point(|k| k.0 != u64::MAX);
         self.keys.truncate(bounded);
-
-        self.hulls.clear();
-        reserve_with_slack(&mut self.hulls, bounded);
-        self.hulls.resize(bounded, Aabb::EMPTY);
-        let (out, keys) = (Disjoint::new(&mut self.hulls), &self.keys);
-        for_chunks(bounded, CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let sorted = unsafe { out.range(range.clone()) };
-            for (hull, k) in sorted.iter_mut().zip(range) {
-                *hull = hulls[keys[k].1 as usize];
-            }
-        });
     }
 
-    /// Builds the flat tree: large subtrees in parallel, then joined in order.
-    fn build(&mut self) {
-        let mut tops = Vec::new();
-        list_subtrees(&self.keys, 0, self.keys.len(), 0, &mut tops);
-        self.subtrees.resize_with(tops.len().max(self.subtrees.len()), Vec::new);
-        let (keys, hulls) = (&self.keys, &self.hulls);
-        self.subtrees[..tops.len()].par_iter_mut().zip(&tops).for_each(|(nodes, &(from, to, level))| {
-            nodes.clear();
-            add_cell(keys, hulls, from, to, level, nodes);
+    /// Builds the flat tree: subtrees in parallel, then joined in order.
+    fn build(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
+        self.tops.clear();
+        list_subtrees(&self.keys, 0, self.keys.len(), 0, &mut self.tops);
+        self.subtrees.resize_with(self.tops.len().max(self.subtrees.len()), Subtree::default);
+        let builder = Builder { keys: &self.keys, hulls, frame };
+        self.subtrees.par_iter_mut().zip(&self.tops).for_each(|(subtree, &(from, to, level))| {
+            subtree.nodes.clear();
+            subtree.leaves.clear();
+            builder.add_cell(from, to, level, subtree);
         });
         self.nodes.clear();
-        for subtree in &self.subtrees[..tops.len()] {
-            let offset = self.nodes.len() as u32;
-            self.nodes.extend(subtree.iter().map(|n| Node { skip: n.skip + offset, ..*n }));
-        }
         self.leaves.clear();
-        let is_leaf = |n: &Node| n.bodies[0] < n.bodies[1];
-        self.leaves.extend(self.nodes.iter().enumerate().filter(|(_, n)| is_leaf(n)).map(|(k, _)| k as u32));
+        for subtree in &self.subtrees[..self.tops.len()] {
+            let (node, leaf) = (self.nodes.len() as u32, self.leaves.len() as u32);
+            self.nodes.extend(subtree.nodes.iter().map(|n| Node {
+                skip: n.skip + node,
+                leaf: if n.leaf == INNER { INNER } else { n.leaf + leaf },
+                ..*n
+            }));
+            self.leaves.extend(subtree.leaves.iter().map(|l| Leaf { node: l.node + node, ..*l }));
+        }
     }
 
-    /// Emits the pairs within a leaf and with all leaves behind it.
-    fn walk(&self, leaf: u32, list: &mut Vec<u64>) {
-        let node = &self.nodes[leaf as usize];
-        let mine = node.bodies[0] as usize..node.bodies[1] as usize;
-        for k in mine.clone() {
-            for l in k + 1..mine.end {
-                if self.hulls[k].meets(&self.hulls[l]) {
-                    list.push(pack(self.keys[k].1, self.keys[l].1));
-                }
+    /// Emits the pairs within each leaf of a group and with all leaves behind it.
+    ///
+    /// One walk serves the whole group: it lists the leaves that the group's box meets, eight to
+    /// a block, and each leaf then picks its own out of the list.
+    fn walk(&self, hulls: &[Aabb], group: &[Leaf], list: &mut Vec<u64>) {
+        for leaf in group {
+            let mine = self.bodies(leaf);
+            for (k, key) in mine.iter().enumerate() {
+                // Only the lanes before k: each pair once.
+                let mask = leaf.hulls.meets(&leaf.hulls.get(k)) & ((1 << k) - 1);
+                emit(hulls, mine, mask, key.1, list);
             }
         }
-        let mut next = leaf as usize + 1;
-        while let Some(other) = self.nodes.get(next) {
-            if !node.hull.meets(&other.hull) {
-                next = other.skip as usize;
+        let Some(first) = group.first() else { return };
+        let hull = group.iter().fold(Box32::EMPTY, |all, leaf| all.join(&self.nodes[leaf.node as usize].hull));
+        let mut near = Near { leaves: [0; NEAR], boxes: [Eight::EMPTY; NEAR / LEAF], len: 0 };
+        let mut next = first.node as usize + 1;
+        while let Some(node) = self.nodes.get(next) {
+            if !hull.meets(&node.hull) {
+                next = node.skip as usize;
                 continue;
             }
-            for l in other.bodies[0] as usize..other.bodies[1] as usize {
-                let hull = &self.hulls[l];
-                if node.hull.meets(hull) {
-                    for k in mine.clone() {
-                        if self.hulls[k].meets(hull) {
-                            list.push(pack(self.keys[k].1, self.keys[l].1));
-                        }
-                    }
+            if node.leaf != INNER {
+                near.boxes[near.len / LEAF].set(near.len % LEAF, &node.hull);
+                near.leaves[near.len] = node.leaf;
+                near.len += 1;
+                if near.len == NEAR {
+                    self.pair_up(hulls, group, &near, list);
+                    near.len = 0;
                 }
             }
             next += 1;
         }
+        self.pair_up(hulls, group, &near, list);
+    }
+
+    /// Emits the pairs of every leaf of a group with the near leaves that come after it.
+    fn pair_up(&self, hulls: &[Aabb], group: &[Leaf], near: &Near, list: &mut Vec<u64>) {
+        for leaf in group {
+            let mine = self.bodies(leaf);
+            let hull = &self.nodes[leaf.node as usize].hull;
+            for (block, boxes) in near.boxes[..near.len.div_ceil(LEAF)].iter().enumerate() {
+                for k in bits(boxes.meets(hull)) {
+                    let k = LEAF * block + k;
+                    // A block may still hold boxes of an earlier, fuller list.
+                    if k >= near.len {
+                        break;
+                    }
+                    let other = &self.leaves[near.leaves[k] as usize];
+                    if other.node <= leaf.node {
+                        continue;
+                    }
+                    let theirs = self.bodies(other);
+                    for l in bits(other.hulls.meets(hull)) {
+                        emit(hulls, mine, leaf.hulls.meets(&other.hulls.get(l)), theirs[l].1, list);
+                    }
+                }
+            }
+        }
+    }
+
+    fn bodies(&self, leaf: &Leaf) -> &[Key] {
+        &self.keys[leaf.first as usize..(leaf.first + leaf.count) as usize]
     }
 }
 
+/// Leaves near a group, with their boxes.
+struct Near {
+    leaves: [u32; NEAR],
+    boxes: [Eight; NEAR / LEAF],
+    len: usize,
+}
+
+/// The indices of the bits that are set, ascending.
+#[inline(always)]
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Emits the pairs of body `other` with those of `mine` that the mask names, if the exact hulls meet.
+#[inline(always)]
+fn emit(hulls: &[Aabb], mine: &[Key], mask: u32, other: u32, list: &mut Vec<u64>) {
+    for k in bits(mask) {
+        let body = mine[k].1;
+        if hulls[body as usize].meets(&hulls[other as usize]) {
+            list.push(pack(body, other));
+        }
+    }
+}
+
+/// How many bodies at the head of a cell's range belong to the cell itself: too large for its
+/// octants, they come first.
+fn own_bodies(keys: &[Key], from: usize, to: usize, level: u32) -> usize {
+    keys[from..to].iter().take_while(|k| level_of(k) <= level).count()
+}
+
 /// Splits a range of sorted bodies into subtrees small enough for one task each: (from, to, level).
-fn list_subtrees(keys: &[(u64, u32)], from: usize, to: usize, level: u32, out: &mut Vec<(usize, usize, u32)>) {
+fn list_subtrees(keys: &[Key], from: usize, to: usize, level: u32, out: &mut Vec<(usize, usize, u32)>) {
     if to - from <= SUBTREE || level == BITS {
         if from < to {
             out.push((from, to, level));
@@ -160,14 +250,8 @@ fn list_subtrees(keys: &[(u64, u32)], from: usize, to: usize, level: u32, out: &
     }
 }
 
-/// How many bodies at the head of a cell's range belong to the cell itself: too large for its
-/// octants, they come first.
-fn own_bodies(keys: &[(u64, u32)], from: usize, to: usize, level: u32) -> usize {
-    keys[from..to].iter().take_while(|k| k.0 as u32 & 31 <= level).count()
-}
-
 /// The non-empty octants of a cell as ranges of sorted bodies.
-fn octants(keys: &[(u64, u32)], from: usize, to: usize, level: u32) -> impl Iterator<Item = (usize, usize)> + '_ {
+fn octants(keys: &[Key], from: usize, to: usize, level: u32) -> impl Iterator<Item = (usize, usize)> + '_ {
     let shift = 5 + 3 * (BITS - level - 1);
     let mut from = from;
     std::iter::from_fn(move || {
@@ -186,53 +270,74 @@ fn octants(keys: &[(u64, u32)], from: usize, to: usize, level: u32) -> impl Iter
     })
 }
 
-/// Appends the subtree of a cell and returns the box of all hulls in it.
-fn add_cell(keys: &[(u64, u32)], hulls: &[Aabb], from: usize, to: usize, level: u32, nodes: &mut Vec<Node>) -> Aabb {
-    if to - from <= LEAF || level == BITS {
-        let mut all = Aabb::EMPTY;
-        let mut k = from;
-        while k < to {
-            let end = (k + LEAF).min(to);
-            all = all.join(&add_leaf(hulls, k, end, nodes));
-            k = end;
-        }
-        return all;
-    }
-    let here = nodes.len();
-    nodes.push(Node { hull: Aabb::EMPTY, skip: 0, bodies: [0, 0] });
-    let mut hull = Aabb::EMPTY;
-    let own = own_bodies(keys, from, to, level);
-    let mut k = from;
-    while k < from + own {
-        let end = (k + LEAF).min(from + own);
-        hull = hull.join(&add_leaf(hulls, k, end, nodes));
-        k = end;
-    }
-    for (from, to) in octants(keys, from + own, to, level) {
-        hull = hull.join(&add_cell(keys, hulls, from, to, level + 1, nodes));
-    }
-    nodes[here].hull = hull;
-    nodes[here].skip = nodes.len() as u32;
-    hull
+/// What building a subtree reads.
+struct Builder<'a> {
+    keys: &'a [Key],
+    hulls: &'a [Aabb],
+    frame: &'a MortonFrame,
 }
 
-fn add_leaf(hulls: &[Aabb], from: usize, to: usize, nodes: &mut Vec<Node>) -> Aabb {
-    let hull = hulls[from..to].iter().fold(Aabb::EMPTY, |all, h| all.join(h));
-    nodes.push(Node { hull, skip: nodes.len() as u32 + 1, bodies: [from as u32, to as u32] });
-    hull
+impl Builder<'_> {
+    /// Appends the subtree of a cell and returns the box of all hulls in it.
+    fn add_cell(&self, from: usize, to: usize, level: u32, tree: &mut Subtree) -> Box32 {
+        if to - from <= LEAF || level == BITS {
+            return self.add_leaves(from, to, tree);
+        }
+        let here = tree.nodes.len();
+        tree.nodes.push(Node { hull: Box32::EMPTY, skip: 0, leaf: INNER });
+        let own = own_bodies(self.keys, from, to, level);
+        let mut hull = self.add_leaves(from, from + own, tree);
+        // Small octants that follow each other share a leaf.
+        let mut pending = (from + own, from + own);
+        for (from, to) in octants(self.keys, from + own, to, level) {
+            if to - pending.0 <= LEAF {
+                pending.1 = to;
+                continue;
+            }
+            hull = hull.join(&self.add_leaves(pending.0, pending.1, tree));
+            pending = (from, to);
+            if to - from > LEAF {
+                hull = hull.join(&self.add_cell(from, to, level + 1, tree));
+                pending = (to, to);
+            }
+        }
+        hull = hull.join(&self.add_leaves(pending.0, pending.1, tree));
+        tree.nodes[here].hull = hull;
+        tree.nodes[here].skip = tree.nodes.len() as u32;
+        hull
+    }
+
+    /// Appends the bodies of a range as leaves and returns the box of their hulls.
+    fn add_leaves(&self, from: usize, to: usize, tree: &mut Subtree) -> Box32 {
+        let mut all = Box32::EMPTY;
+        for from in (from..to).step_by(LEAF) {
+            let count = LEAF.min(to - from);
+            let (mut hull, mut hulls) = (Box32::EMPTY, Eight::EMPTY);
+            for k in 0..count {
+                let one = Box32::around(&self.hulls[self.keys[from + k].1 as usize], self.frame.origin, self.frame.edge);
+                hulls.set(k, &one);
+                hull = hull.join(&one);
+            }
+            let (node, leaf) = (tree.nodes.len() as u32, tree.leaves.len() as u32);
+            tree.nodes.push(Node { hull, skip: node + 1, leaf });
+            tree.leaves.push(Leaf { hulls, first: from as u32, count: count as u32, node });
+            all = all.join(&hull);
+        }
+        all
+    }
 }
 
 impl BroadPhase for Octree {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
-        self.sort_bodies(hulls);
-        self.build();
-        let tasks = self.leaves.len().div_ceil(LEAF_CHUNK);
+        let frame = MortonFrame::around(hulls.iter().filter(|h| !h.is_empty()).map(Aabb::centre));
+        self.sort_bodies(hulls, &frame);
+        self.build(hulls, &frame);
+        let tasks = self.leaves.len().div_ceil(GROUP * GROUP_CHUNK);
         let mut emitted = std::mem::take(&mut self.emitted);
         emitted.reset(tasks);
         emitted.lists[..tasks].par_iter_mut().enumerate().for_each(|(t, list)| {
-            for &leaf in &self.leaves[chunk_range(t, LEAF_CHUNK, self.leaves.len())] {
-                self.walk(leaf, list);
-            }
+            let mine = &self.leaves[chunk_range(t, GROUP * GROUP_CHUNK, self.leaves.len())];
+            mine.chunks(GROUP).for_each(|group| self.walk(hulls, group, list));
         });
         pairs.collect(hulls.len(), &mut emitted);
         self.emitted = emitted;

@@ -3,7 +3,7 @@
 //! Every broad phase emits pairs in an order of its own; this brings them into one order, so
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
-use crate::util::parallel::{Disjoint, chunk_range, exclusive_scan};
+use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
 use crate::util::reserve_with_slack;
 use rayon::prelude::*;
 
@@ -57,6 +57,19 @@ impl Pairs {
     #[inline]
     pub fn of(&self, a: usize) -> &[u32] {
         &self.second[self.start[a] as usize..self.start[a + 1] as usize]
+    }
+
+    /// Drops pairs in place: `filter(a, partners)` moves the partners to keep to the front and
+    /// returns how many they are, which goes to `kept[a]`. Runs in parallel over `a`.
+    pub(crate) fn filter(&mut self, kept: &mut [u32], filter: impl Fn(usize, &mut [u32]) -> u32 + Sync) {
+        let n = self.start.len().saturating_sub(1);
+        let (start, second, kept) = (&self.start, Disjoint::new(&mut self.second), Disjoint::new(kept));
+        for_chunks(n, CHUNK, |range| {
+            for a in range {
+                // SAFETY: ranges of different bodies are disjoint.
+                unsafe { kept.write(a, filter(a, second.range(start[a] as usize..start[a + 1] as usize))) };
+            }
+        });
     }
 
     /// All pairs in order.

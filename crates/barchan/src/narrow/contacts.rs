@@ -1,6 +1,6 @@
 //! All contacts of a step, found in parallel and written in the order of the candidate pairs.
 
-use super::visit;
+use super::{Touch, visit};
 use crate::broad::Pairs;
 use crate::util::lanes::ContactVec;
 use crate::util::parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
@@ -20,6 +20,8 @@ pub struct Contacts {
     pub normals: ContactVec,
     /// Distances between the surfaces; negative where they overlap.
     pub gaps: Vec<f64>,
+    /// Candidate partners of each body that touch it.
+    kept: Vec<u32>,
 }
 
 /// How far bodies overlap.
@@ -68,36 +70,42 @@ impl Contacts {
     }
 
     /// Finds all contacts among candidate pairs, and of bounded bodies with unbounded ones, in a
-    /// step of length `h`. Counts first and then writes, so that every contact has its place
-    /// before any thread starts.
-    pub fn detect(&mut self, bodies: &Bodies, pairs: &Pairs, unbounded: &[u32], h: f64, margin: f64) {
+    /// step of length `h`. Counts first, dropping from `pairs` what does not touch, and then
+    /// writes, so that every contact has its place before any thread starts.
+    pub fn detect(&mut self, bodies: &Bodies, pairs: &mut Pairs, unbounded: &[u32], h: f64, margin: f64) {
         let n = bodies.len();
-        // The partners of body a, in order, with the gap that still counts.
-        let partners = |a: usize| {
-            let walls = if bodies.shape[a].bounding_radius().is_some() { unbounded } else { &[] };
-            pairs
-                .of(a)
-                .iter()
-                .chain(walls)
-                .map(|&b| b as usize)
-                .filter(move |&b| bodies.inverse_mass[a] > 0.0 || bodies.inverse_mass[b] > 0.0)
+        let moves = |a: usize, b: usize| bodies.inverse_mass[a] > 0.0 || bodies.inverse_mass[b] > 0.0;
+        let touches = |a: usize, b: usize, found: &mut dyn FnMut(Touch)| {
+            if moves(a, b) {
+                visit(bodies, a, b, reach(bodies, a, b, h, margin), found);
+            }
         };
+        let walls = |a: usize| if bodies.shape[a].bounding_radius().is_some() { unbounded } else { &[] };
 
+        // Candidates that touch move to the front of each body's list.
+        self.kept.clear();
+        self.kept.resize(n, 0);
         self.start.clear();
         reserve_with_slack(&mut self.start, n + 1);
         self.start.resize(n + 1, 0);
-        {
-            let out = Disjoint::new(&mut self.start);
-            for_chunks(n, CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let counts = unsafe { out.range(range.clone()) };
-                for (count, a) in counts.iter_mut().zip(range) {
-                    for b in partners(a) {
-                        visit(bodies, a, b, reach(bodies, a, b, h, margin), |_| *count += 1);
-                    }
+        let counts = Disjoint::new(&mut self.start);
+        pairs.filter(&mut self.kept, |a, partners| {
+            let (mut kept, mut count) = (0, 0);
+            for k in 0..partners.len() {
+                let before = count;
+                touches(a, partners[k] as usize, &mut |_| count += 1);
+                if count > before {
+                    partners[kept] = partners[k];
+                    kept += 1;
                 }
-            });
-        }
+            }
+            for &b in walls(a) {
+                touches(a, b as usize, &mut |_| count += 1);
+            }
+            // SAFETY: slot a belongs to body a alone.
+            unsafe { counts.write(a, count) };
+            kept as u32
+        });
         let total = exclusive_scan(&mut self.start);
 
         self.pairs.clear();
@@ -110,17 +118,17 @@ impl Contacts {
         self.features.resize(total, 0);
         self.gaps.resize(total, 0.0);
         self.normals.resize(total);
-        let start = &self.start;
+        let (start, kept, pairs) = (&self.start, &self.kept, &*pairs);
         let (out_pairs, out_features) = (Disjoint::new(&mut self.pairs), Disjoint::new(&mut self.features));
         let (out_gaps, out_normals) = (Disjoint::new(&mut self.gaps), Disjoint::new(self.normals.flat_mut()));
         for_chunks(n, CHUNK, |range| {
             for a in range {
                 let mut i = start[a] as usize;
-                for b in partners(a) {
-                    visit(bodies, a, b, reach(bodies, a, b, h, margin), |touch| {
+                for &b in pairs.of(a)[..kept[a] as usize].iter().chain(walls(a)) {
+                    touches(a, b as usize, &mut |touch| {
                         // SAFETY: places start[a]..start[a + 1] belong to body a alone.
                         unsafe {
-                            out_pairs.write(i, [a as u32, b as u32]);
+                            out_pairs.write(i, [a as u32, b]);
                             out_features.write(i, touch.feature);
                             out_gaps.write(i, touch.gap);
                             for component in 0..3 {

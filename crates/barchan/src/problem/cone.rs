@@ -33,11 +33,13 @@ pub fn project4<T: Lanes>(z: V3<T>, n: V3<T>, friction: T, kappa: T) -> V3<T> {
     let zn = z.dot(n);
     let zt = z - n * zn;
     let t = zt.dot(zt).sqrt();
+    // One division serves both parts: z_n' = num/d and the tangential factor μz_n'/|z_t|.
+    let num = (zn + friction * kappa * t).max(zero);
+    let inverse = one / ((one + friction * friction * kappa) * t.max(T::splat(f64::MIN_POSITIVE)));
     let limit = friction * zn;
-    let pn = ((zn + friction * kappa * t) / (one + friction * friction * kappa)).max(zero);
     // Inside the cone both parts stay as they are.
-    let normal = T::select_le(t, limit, zn, pn);
-    let tangential = T::select_le(t, limit, one, friction * pn / t.max(T::splat(f64::MIN_POSITIVE)));
+    let normal = T::select_le(t, limit, zn, num * (t * inverse));
+    let tangential = T::select_le(t, limit, one, friction * (num * inverse));
     n * normal + zt * tangential
 }
 

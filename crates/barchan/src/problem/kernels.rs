@@ -23,12 +23,6 @@ impl State {
         [DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5])]
     }
 
-    #[inline(always)]
-    fn extrapolated(&self) -> [DVec3; 2] {
-        let w = &self.0;
-        [DVec3::new(w[6], w[7], w[8]), DVec3::new(w[9], w[10], w[11])]
-    }
-
     /// Sets the extrapolation to the iterate.
     pub(super) fn forget_momentum(&mut self) {
         self.0.copy_within(0..6, 6);
@@ -65,20 +59,29 @@ impl Sums {
 pub(super) trait Lever: Sync {
     /// Relative velocity of four contacts from velocities and spins of their bodies.
     fn relative<T: Lanes>(&self, block: usize, n: V3<T>, a: [V3<T>; 2], b: [V3<T>; 2]) -> V3<T>;
-    /// What contact `i` with impulse `p` adds to the spin sums of its A and of its B.
-    fn moments(&self, i: usize, n: DVec3, p: DVec3) -> [DVec3; 2];
-    /// Spin from the spin sum.
-    fn spin(&self, body: usize, moments: DVec3) -> DVec3;
-    /// The rotational part of the squared M-norm of a spin.
-    fn spin_norm(&self, body: usize, spin: DVec3) -> f64;
+    /// What impulses `p` of four contacts add to the spin sums of their bodies A and B.
+    fn moments<T: Lanes>(&self, block: usize, n: V3<T>, p: V3<T>) -> [V3<T>; 2];
+    /// M⁻¹ times the sums of impulses and moments: velocity and spin.
+    fn response(&self, body: usize, inverse_mass: f64, sum: &Wrench) -> [f64; 6];
+    /// Adds the squared M-norm of a change of velocity and spin, in parts.
+    fn add_norm(&self, body: usize, inverse_mass: f64, change: &[f64; 6], norm: &mut [f64; 6]);
     /// Normal and mean tangential entry of the diagonal block of contact `i`.
     fn diagonal(&self, i: usize, pair: [u32; 2], n: DVec3, mass_term: f64) -> (f64, f64);
 }
 
-/// Round bodies; `spin` is r²/I.
-pub(super) struct Round<'a> {
-    pub(super) spin: &'a [f64],
+/// Spin scales of a round body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundScale {
+    /// r²/I.
+    pub(super) spin: f64,
+    /// Mass.
+    pub(super) mass: f64,
+    /// I/r².
+    pub(super) inertia: f64,
 }
+
+/// Round bodies.
+pub(super) struct Round<'a>(pub(super) &'a [RoundScale]);
 
 impl Lever for Round<'_> {
     #[inline(always)]
@@ -86,20 +89,33 @@ impl Lever for Round<'_> {
         a[0] - b[0] + n.cross(a[1] + b[1])
     }
     #[inline(always)]
-    fn moments(&self, _: usize, n: DVec3, p: DVec3) -> [DVec3; 2] {
+    fn moments<T: Lanes>(&self, _: usize, n: V3<T>, p: V3<T>) -> [V3<T>; 2] {
         [n.cross(p); 2]
     }
     #[inline(always)]
-    fn spin(&self, body: usize, moments: DVec3) -> DVec3 {
-        moments * -self.spin[body]
+    fn response(&self, body: usize, inverse_mass: f64, sum: &Wrench) -> [f64; 6] {
+        let spin = -self.0[body].spin;
+        let (low, high) = (sum[0].0, sum[1].0);
+        [
+            low[0] * inverse_mass,
+            low[1] * inverse_mass,
+            low[2] * inverse_mass,
+            low[3] * spin,
+            high[0] * spin,
+            high[1] * spin,
+        ]
     }
     #[inline(always)]
-    fn spin_norm(&self, body: usize, spin: DVec3) -> f64 {
-        if self.spin[body] > 0.0 { spin.length_squared() / self.spin[body] } else { 0.0 }
+    fn add_norm(&self, body: usize, _: f64, d: &[f64; 6], norm: &mut [f64; 6]) {
+        let RoundScale { mass, inertia, .. } = self.0[body];
+        let weight = [mass, mass, mass, inertia, inertia, inertia];
+        for k in 0..6 {
+            norm[k] += d[k] * d[k] * weight[k];
+        }
     }
     #[inline(always)]
     fn diagonal(&self, _: usize, [a, b]: [u32; 2], _: DVec3, mass_term: f64) -> (f64, f64) {
-        (mass_term, mass_term + self.spin[a as usize] + self.spin[b as usize])
+        (mass_term, mass_term + self.0[a as usize].spin + self.0[b as usize].spin)
     }
 }
 
@@ -127,24 +143,29 @@ impl Lever for General<'_> {
         a[0] + a[1].cross(arm_a) - b[0] - b[1].cross(arm_b)
     }
     #[inline(always)]
-    fn moments(&self, i: usize, _: DVec3, p: DVec3) -> [DVec3; 2] {
-        [self.arms_a.get(i).cross(p), p.cross(self.arms_b.get(i))]
+    fn moments<T: Lanes>(&self, block: usize, _: V3<T>, p: V3<T>) -> [V3<T>; 2] {
+        let (arm_a, arm_b) = (V3::load(&self.arms_a.blocks()[block]), V3::load(&self.arms_b.blocks()[block]));
+        [arm_a.cross(p), p.cross(arm_b)]
     }
     #[inline(always)]
-    fn spin(&self, body: usize, moments: DVec3) -> DVec3 {
-        symmetric_times(&self.inverse_inertia[body], moments)
+    fn response(&self, body: usize, inverse_mass: f64, sum: &Wrench) -> [f64; 6] {
+        let (low, high) = (sum[0].0, sum[1].0);
+        let spin = symmetric_times(&self.inverse_inertia[body], DVec3::new(low[3], high[0], high[1]));
+        [low[0] * inverse_mass, low[1] * inverse_mass, low[2] * inverse_mass, spin.x, spin.y, spin.z]
     }
-    #[inline(always)]
-    fn spin_norm(&self, body: usize, spin: DVec3) -> f64 {
+    fn add_norm(&self, body: usize, inverse_mass: f64, d: &[f64; 6], norm: &mut [f64; 6]) {
+        for k in 0..3 {
+            norm[k] += d[k] * d[k] / inverse_mass;
+        }
         // ωᵀIω from the inverse: solve I⁻¹t = ω by Cramer's rule.
+        let spin = DVec3::new(d[3], d[4], d[5]);
         let [xx, yy, zz, xy, xz, yz] = self.inverse_inertia[body];
         let (c0, c1, c2) = (DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz));
         let determinant = c0.dot(c1.cross(c2));
-        if determinant == 0.0 {
-            return 0.0;
+        if determinant != 0.0 {
+            let t = DVec3::new(spin.dot(c1.cross(c2)), spin.dot(c2.cross(c0)), spin.dot(c0.cross(c1)));
+            norm[3] += spin.dot(t) / determinant;
         }
-        let t = DVec3::new(spin.dot(c1.cross(c2)), spin.dot(c2.cross(c0)), spin.dot(c0.cross(c1)));
-        spin.dot(t) / determinant
     }
     fn diagonal(&self, i: usize, [a, b]: [u32; 2], n: DVec3, mass_term: f64) -> (f64, f64) {
         let (ra, rb) = (self.arms_a.get(i), self.arms_b.get(i));
@@ -284,7 +305,7 @@ impl<T: Lanes> LaneSums<T> {
 
 /// The pass over contacts of a descent step; see [`super::ConeProblem::descend`].
 #[inline(always)]
-pub(super) fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
+fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
     pass: &Pass<'_, L>,
     step: &Step<'_>,
     range: Range<usize>,
@@ -324,30 +345,29 @@ pub(super) fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
     sums.total()
 }
 
-/// Calls a kernel in AVX registers where the machine has them. The instructions change, the
-/// arithmetic does not.
+/// Defines a function that runs a kernel in AVX registers where the machine has them, and in
+/// plain arrays elsewhere. The instructions change, the arithmetic does not.
 macro_rules! vectorised {
-    ($($kernel:ident)::+, $natural:literal, ($pass:expr, $step:expr, $range:expr, $x:expr)) => {{
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx2")]
-            fn with_avx<L: Lever>(pass: &Pass<'_, L>, step: &Step<'_>, range: Range<usize>, x: &mut [crate::util::lanes::V4]) -> Sums {
-                $($kernel)::+::<crate::util::lanes::Avx, L, $natural>(pass, step, range, x)
+    ($name:ident = $kernel:ident [$($natural:literal)?] ($($arg:ident: $type:ty),*) -> $result:ty) => {
+        pub(super) fn $name<L: Lever>($($arg: $type),*) -> $result {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn with_avx<L: Lever>($($arg: $type),*) -> $result {
+                    $kernel::<crate::util::lanes::Avx, L, $($natural)?>($($arg),*)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the machine has AVX2.
+                    return unsafe { with_avx($($arg),*) };
+                }
             }
-            if std::arch::is_x86_feature_detected!("avx2") {
-                // SAFETY: the machine has AVX2.
-                unsafe { with_avx($pass, $step, $range, $x) }
-            } else {
-                $($kernel)::+::<crate::util::lanes::F4, _, $natural>($pass, $step, $range, $x)
-            }
+            $kernel::<F4, L, $($natural)?>($($arg),*)
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            $($kernel)::+::<crate::util::lanes::F4, _, $natural>($pass, $step, $range, $x)
-        }
-    }};
+    };
 }
-pub(super) use vectorised;
+vectorised!(descend_natural = descend_blocks[true](pass: &Pass<'_, L>, step: &Step<'_>, range: Range<usize>, x: &mut [V4]) -> Sums);
+vectorised!(descend_violations = descend_blocks[false](pass: &Pass<'_, L>, step: &Step<'_>, range: Range<usize>, x: &mut [V4]) -> Sums);
+vectorised!(respond = respond_bodies[](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [State]) -> f64);
 
 /// The pass over contacts that judges γ by every measure.
 pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], range: Range<usize>) -> Sums {
@@ -413,67 +433,88 @@ pub(super) struct BodyLists {
     pub(super) foreign: Vec<u32>,
 }
 
-/// Sums of impulses and of their moments on one body.
-type Wrench = [f64; 6];
+/// Sums of impulses p and of their moments m on one body: p_x p_y p_z m_x, m_y m_z 0 0.
+pub(super) type Wrench = [F4; 2];
 
+/// Four impulses and their moments as four wrenches.
 #[inline(always)]
-fn add_wrench(to: &mut Wrench, sign: f64, p: DVec3, m: DVec3) {
-    to[0] += sign * p.x;
-    to[1] += sign * p.y;
-    to[2] += sign * p.z;
-    to[3] += m.x;
-    to[4] += m.y;
-    to[5] += m.z;
+fn wrenches<T: Lanes>(p: V3<T>, m: V3<T>) -> [[T; 2]; LANES] {
+    let zero = T::splat(0.0);
+    let low = T::transpose4([p.x, p.y, p.z, m.x]);
+    let high = T::transpose4([m.y, m.z, zero, zero]);
+    [[low[0], high[0]], [low[1], high[1]], [low[2], high[2]], [low[3], high[3]]]
 }
 
-/// The pass over a chunk of bodies; see [`super::ConeProblem::respond`]. Returns dᵀAd and xᵀAx.
+#[inline(always)]
+fn add_wrench<T: Lanes>(sum: &mut Wrench, wrench: [T; 2]) {
+    sum[0] = (T::load(&sum[0]) + wrench[0]).store();
+    sum[1] = (T::load(&sum[1]) + wrench[1]).store();
+}
+
+/// What the pass over bodies reads.
+pub(super) struct BodyPass<'a, L> {
+    pub(super) lever: L,
+    pub(super) problem: &'a Problem,
+    pub(super) lists: &'a BodyLists,
+    pub(super) x: &'a [V4],
+    pub(super) from: &'a [State],
+    pub(super) β: f64,
+}
+
+/// The pass over a chunk of bodies; see [`super::ConeProblem::respond`]. Returns dᵀAd.
 ///
 /// The order of a body's sum is fixed: contacts from elsewhere first, then those of the chunk,
 /// ascending. The loops go over contacts and have no branches that depend on them; impulses on
 /// bodies outside of the chunk go to a sum that nobody reads.
-#[allow(clippy::too_many_arguments)]
-pub(super) fn respond_bodies<L: Lever>(
-    lever: &L,
-    problem: &Problem,
-    lists: &BodyLists,
-    x: &[V4],
-    from: &[State],
-    β: f64,
-    range: Range<usize>,
-    to: &mut [State],
-) -> [f64; 2] {
+#[inline(always)]
+fn respond_bodies<T: Lanes, L: Lever>(pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [State]) -> f64 {
     const OUTSIDE: usize = BODY_CHUNK;
-    let normals = problem.normals.blocks();
-    let mut sums = [[0.0; 6]; BODY_CHUNK + 1];
+    let BodyPass { lever, problem, lists, x, from, β } = pass;
+    let (normals, pairs) = (problem.normals.blocks(), &problem.pairs);
+    let mut sums = [[F4([0.0; LANES]); 2]; BODY_CHUNK + 1];
+    let place = |body: u32| (body as usize).wrapping_sub(range.start).min(OUTSIDE);
+    // On B impulses act reversed, moments as they are.
+    let on_b = F4([-1.0, -1.0, -1.0, 1.0]);
+
     let chunk = range.start / BODY_CHUNK;
     for &i in &lists.foreign[lists.foreign_start[chunk] as usize..lists.foreign_start[chunk + 1] as usize] {
-        let i = i as usize;
-        let (n, p) = (normals[i / LANES].lane(i % LANES), x[i / LANES].lane(i % LANES));
-        let b = problem.pairs[i][1] as usize - range.start;
-        add_wrench(&mut sums[b], -1.0, p, lever.moments(i, n, p)[1]);
+        let (block, lane) = (i as usize / LANES, i as usize % LANES);
+        let (n, p) = (V3::<F4>::load(&normals[block]), V3::load(&x[block]));
+        let m = lever.moments(block, n, p)[1];
+        let wrench = [
+            F4([p.x.0[lane], p.y.0[lane], p.z.0[lane], m.x.0[lane]]) * on_b,
+            F4([m.y.0[lane], m.z.0[lane], 0.0, 0.0]),
+        ];
+        add_wrench(&mut sums[place(pairs[i as usize][1])], wrench);
     }
-    for i in lists.first[range.start] as usize..lists.first[range.end] as usize {
-        let (n, p) = (normals[i / LANES].lane(i % LANES), x[i / LANES].lane(i % LANES));
-        let [a, b] = problem.pairs[i];
-        let [of_a, of_b] = lever.moments(i, n, p);
-        add_wrench(&mut sums[a as usize - range.start], 1.0, p, of_a);
-        let b = (b as usize).wrapping_sub(range.start).min(OUTSIDE);
-        add_wrench(&mut sums[b], -1.0, p, of_b);
+    let own = lists.first[range.start] as usize..lists.first[range.end] as usize;
+    let on_b = T::load(&on_b);
+    for block in own.start / LANES..own.end.div_ceil(LANES) {
+        let (n, p) = (V3::<T>::load(&normals[block]), V3::load(&x[block]));
+        let [of_a, of_b] = lever.moments(block, n, p);
+        let (on_a, of_b) = (wrenches(p, of_a), wrenches(p, of_b));
+        let first = block * LANES;
+        for lane in own.start.saturating_sub(first)..LANES.min(own.end - first) {
+            let [a, b] = pairs[first + lane];
+            add_wrench(&mut sums[place(a)], on_a[lane]);
+            add_wrench(&mut sums[place(b)], [of_b[lane][0] * on_b, of_b[lane][1]]);
+        }
     }
-    let mut norms = [0.0; 2];
+
+    let mut norm = [0.0; 6];
     for ((to, j), sum) in to.iter_mut().zip(range).zip(&sums) {
         let inverse_mass = problem.inverse_mass[j];
         if inverse_mass == 0.0 {
             continue;
         }
-        let (force, moment) = (DVec3::new(sum[0], sum[1], sum[2]), DVec3::new(sum[3], sum[4], sum[5]));
-        let (v, s) = (force * inverse_mass, lever.spin(j, moment));
-        let [v_last, s_last] = from[j].response();
-        let [v_y, s_y] = from[j].extrapolated();
-        let (next_v, next_s) = (v + (v - v_last) * β, s + (s - s_last) * β);
-        to.0 = [v.x, v.y, v.z, s.x, s.y, s.z, next_v.x, next_v.y, next_v.z, next_s.x, next_s.y, next_s.z];
-        norms[0] += (v - v_y).length_squared() / inverse_mass + lever.spin_norm(j, s - s_y);
-        norms[1] += force.dot(v) + lever.spin_norm(j, s);
+        let (w, old) = (lever.response(j, inverse_mass, sum), &from[j].0);
+        let mut change = [0.0; 6];
+        for k in 0..6 {
+            to.0[k] = w[k];
+            to.0[k + 6] = w[k] + (w[k] - old[k]) * β;
+            change[k] = w[k] - old[k + 6];
+        }
+        lever.add_norm(j, inverse_mass, &change, &mut norm);
     }
-    norms
+    norm.iter().sum()
 }

@@ -2,8 +2,8 @@
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
 //! depends on the number of threads. The passes themselves are in [`super::kernels`].
 
-use super::kernels::{self, BODY_CHUNK, BodyLists, General, Lever, Pass, Round, State, Step, Sums, vectorised};
-use super::seam::{ConeProblem, Descent, Metric, Response};
+use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, State, Step, Sums};
+use super::seam::{ConeProblem, Descent, Metric};
 use super::{Criterion, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
@@ -25,10 +25,10 @@ pub struct Workspace {
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
     normal_scale: ContactScalars,
     ratio: ContactScalars,
-    /// r²/I of each body, where bodies are round.
-    spin: Vec<f64>,
+    /// Scales of each body, where bodies are round.
+    round: Vec<RoundScale>,
     sums: Vec<Sums>,
-    norms: Vec<[f64; 2]>,
+    norms: Vec<f64>,
 }
 
 /// A problem on the memory of one machine.
@@ -47,7 +47,7 @@ macro_rules! with_lever {
     ($self:expr, $lever:ident => $body:expr) => {
         match &$self.problem.geometry {
             Geometry::Round { .. } => {
-                let $lever = Round { spin: &$self.ws.spin };
+                let $lever = Round(&$self.ws.round);
                 $body
             }
             Geometry::General { inverse_inertia, arms_a, arms_b } => {
@@ -58,18 +58,18 @@ macro_rules! with_lever {
     };
 }
 
-fn add_pairs(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
-    [a[0] + b[0], a[1] + b[1]]
-}
-
 impl<'a> MatrixFree<'a> {
     /// Prepares the operator of a sound problem; see [`Problem::check`].
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
         debug_assert_eq!(problem.check(), Ok(()));
         ws.lists.fill(problem);
         if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
-            ws.spin.clear();
-            ws.spin.extend(radius.iter().zip(inverse_inertia).map(|(r, i)| r * r * i));
+            ws.round.clear();
+            let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
+            ws.round.extend(radius.iter().zip(inverse_inertia).zip(&problem.inverse_mass).map(|((r, i), m)| {
+                let spin = r * r * i;
+                RoundScale { spin, mass: inverse(*m), inertia: inverse(spin) }
+            }));
         }
         let mut this = Self::view(problem, ws);
         this.set_metric(Metric::Contact);
@@ -88,7 +88,7 @@ impl<'a> MatrixFree<'a> {
         let [v, s] = w.0[body].response();
         match &self.problem.geometry {
             Geometry::Round { radius, .. } => {
-                [v, if self.ws.spin[body] > 0.0 { s / radius[body] } else { DVec3::ZERO }]
+                [v, if self.ws.round[body].spin > 0.0 { s / radius[body] } else { DVec3::ZERO }]
             }
             Geometry::General { .. } => [v, s],
         }
@@ -102,15 +102,15 @@ impl<'a> MatrixFree<'a> {
     fn inverse_mean_diagonal(&mut self) -> f64 {
         let m = self.problem.contacts();
         let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
-        let trace = |range: Range<usize>| [range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum(), 0.0];
-        let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, [0.0; 2], trace, add_pairs)[0];
+        let trace = |range: Range<usize>| range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum::<f64>();
+        let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b);
         if m == 0 { 1.0 } else { 3.0 * m as f64 / trace }
     }
 
     fn projected_bias_norm(&mut self) -> f64 {
         let (p, η) = (self.problem, self.η);
-        let body = |range: Range<usize>| [kernels::projected_norm_squared(p, η, range), 0.0];
-        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, [0.0; 2], body, add_pairs)[0].sqrt()
+        let body = |range: Range<usize>| kernels::projected_norm_squared(p, η, range);
+        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b).sqrt()
     }
 
     /// Residuals from the sums of a pass.
@@ -243,8 +243,8 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
-        let body = |range: Range<usize>| [kernels::dot_blocks(a.blocks(), b.blocks(), range), 0.0];
-        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, [0.0; 2], body, add_pairs)[0]
+        let body = |range: Range<usize>| kernels::dot_blocks(a.blocks(), b.blocks(), range);
+        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b)
     }
 
     fn dot_bias(&mut self, γ: &ContactVec) -> f64 {
@@ -271,8 +271,8 @@ impl ConeProblem for MatrixFree<'_> {
                 // SAFETY: chunks are disjoint.
                 let x = unsafe { out.range(range.clone()) };
                 match criterion {
-                    Criterion::Natural => vectorised!(kernels::descend_blocks, true, (&pass, &step, range, x)),
-                    Criterion::S1 | Criterion::S0 => vectorised!(kernels::descend_blocks, false, (&pass, &step, range, x)),
+                    Criterion::Natural => kernels::descend_natural(&pass, &step, range, x),
+                    Criterion::S1 | Criterion::S0 => kernels::descend_violations(&pass, &step, range, x),
                 }
             };
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
@@ -281,20 +281,21 @@ impl ConeProblem for MatrixFree<'_> {
         Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.judge(&sums).by(criterion) }
     }
 
-    fn respond(&mut self, x: &ContactVec, from: &BodyVec, β: f64, to: &mut BodyVec) -> Response {
+    fn respond(&mut self, x: &ContactVec, from: &BodyVec, β: f64, to: &mut BodyVec) -> f64 {
         let mut slots = std::mem::take(&mut self.ws.norms);
         let out = Disjoint::new(&mut to.0);
-        let norms = with_lever!(self, lever => {
+        let step = with_lever!(self, lever => {
             let (problem, lists) = (self.problem, &self.ws.lists);
+            let pass = BodyPass { lever, problem, lists, x: x.blocks(), from: &from.0, β };
             let body = |range: Range<usize>| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
-                kernels::respond_bodies(&lever, problem, lists, x.blocks(), &from.0, β, range, to)
+                kernels::respond(&pass, range, to)
             };
-            fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, [0.0; 2], body, add_pairs)
+            fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)
         });
         self.ws.norms = slots;
-        Response { step_in_operator: norms[0], quadratic: norms[1] }
+        step
     }
 
     fn forget_momentum(&mut self, at: &mut BodyVec) {
@@ -305,7 +306,7 @@ impl ConeProblem for MatrixFree<'_> {
         });
     }
 
-    fn residuals(&mut self, γ: &ContactVec, at: &BodyVec) -> Residuals {
+    fn residuals(&mut self, γ: &ContactVec, at: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
         let sums = with_lever!(self, lever => {
             let pass = self.pass(lever, at);
@@ -313,6 +314,6 @@ impl ConeProblem for MatrixFree<'_> {
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
         });
         self.ws.sums = slots;
-        self.judge(&sums)
+        (self.judge(&sums), sums.complementarity)
     }
 }

@@ -33,15 +33,6 @@ pub struct Descent {
     pub residual: f64,
 }
 
-/// What [`ConeProblem::respond`] measured on its way.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Response {
-    /// dᵀAd of the step d = x − y.
-    pub step_in_operator: f64,
-    /// xᵀAx.
-    pub quadratic: f64,
-}
-
 /// A cone complementarity problem, as a solver sees it.
 pub trait ConeProblem {
     /// Contact-side vector.
@@ -92,12 +83,13 @@ pub trait ConeProblem {
         x: &mut Self::Impulses,
     ) -> Descent;
 
-    /// The operator: `to` ← response w = M⁻¹Dx of x, and w_y = w + β(w − w of `from`).
-    fn respond(&mut self, x: &Self::Impulses, from: &Self::Velocities, β: f64, to: &mut Self::Velocities) -> Response;
+    /// The operator: `to` ← response w = M⁻¹Dx of x, and w_y = w + β(w − w of `from`). Returns
+    /// dᵀAd of the step d = x − y, where y is what `from` was extrapolated to.
+    fn respond(&mut self, x: &Self::Impulses, from: &Self::Velocities, β: f64, to: &mut Self::Velocities) -> f64;
 
     /// Replaces w_y in `at` by w: forgets the momentum.
     fn forget_momentum(&mut self, at: &mut Self::Velocities);
 
-    /// All residuals of γ, whose response stands in `at`.
-    fn residuals(&mut self, γ: &Self::Impulses, at: &Self::Velocities) -> Residuals;
+    /// All residuals of γ, whose response stands in `at`, and γᵀ(Aγ + b).
+    fn residuals(&mut self, γ: &Self::Impulses, at: &Self::Velocities) -> (Residuals, f64);
 }

@@ -138,12 +138,12 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
             let (next_β, next_momentum) = loop {
                 let drop = restart && descent.uphill > 0.0;
                 let (next_β, next_momentum) = if drop { (0.0, Momentum::NONE) } else { momentum.advance() };
-                let operator = problem.respond(&x, here, next_β, there);
+                let step_in_operator = problem.respond(&x, here, next_β, there);
                 report.operator_applications += 1;
-                if operator.step_in_operator <= lipschitz * descent.step_in_metric || !lipschitz.is_finite() {
+                if step_in_operator <= lipschitz * descent.step_in_metric || !lipschitz.is_finite() {
                     break (next_β, next_momentum);
                 }
-                lipschitz = (GROW * lipschitz).max(operator.step_in_operator / descent.step_in_metric);
+                lipschitz = (GROW * lipschitz).max(step_in_operator / descent.step_in_metric);
                 descent = problem.descend(γ, γ_last, β, here, lipschitz, options.criterion, &mut x);
             };
 
@@ -161,10 +161,12 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         std::mem::swap(γ, &mut self.buffers[best]);
         problem.reset_velocities(response);
         let (from, _) = two(&mut self.velocities, 0);
-        let operator = problem.respond(γ, from, 0.0, response);
-        report.residuals = problem.residuals(γ, response);
-        report.residual = report.residuals.by(options.criterion);
-        report.objective = 0.5 * operator.quadratic + problem.dot_bias(γ);
+        problem.respond(γ, from, 0.0, response);
+        let (residuals, work) = problem.residuals(γ, response);
+        report.residuals = residuals;
+        report.residual = residuals.by(options.criterion);
+        // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
+        report.objective = 0.5 * (work + problem.dot_bias(γ));
         report
     }
 }

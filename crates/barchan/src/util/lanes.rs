@@ -33,6 +33,9 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// Four rows of twelve numbers, turned into twelve vectors of four.
     fn transpose(rows: [&[f64; 12]; LANES]) -> [Self; 12];
 
+    /// Four vectors of four, transposed.
+    fn transpose4(columns: [Self; LANES]) -> [Self; LANES];
+
     /// The sum of the four, in a fixed order.
     #[inline(always)]
     fn sum(self) -> f64 {
@@ -91,6 +94,10 @@ impl Lanes for F4 {
     #[inline(always)]
     fn transpose(rows: [&[f64; 12]; LANES]) -> [Self; 12] {
         std::array::from_fn(|c| F4(std::array::from_fn(|k| rows[k][c])))
+    }
+    #[inline(always)]
+    fn transpose4(columns: [Self; LANES]) -> [Self; LANES] {
+        std::array::from_fn(|r| F4(std::array::from_fn(|c| columns[c].0[r])))
     }
 }
 
@@ -173,6 +180,19 @@ mod avx {
                 out[2 * half + 1] = Avx(unsafe { _mm256_unpackhi_pd(even, odd) });
             }
             out
+        }
+        #[inline(always)]
+        fn transpose4([a, b, c, d]: [Self; LANES]) -> [Self; LANES] {
+            unsafe {
+                let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a.0, b.0), _mm256_unpackhi_pd(a.0, b.0));
+                let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c.0, d.0), _mm256_unpackhi_pd(c.0, d.0));
+                [
+                    Avx(_mm256_permute2f128_pd::<0x20>(ab_even, cd_even)),
+                    Avx(_mm256_permute2f128_pd::<0x20>(ab_odd, cd_odd)),
+                    Avx(_mm256_permute2f128_pd::<0x31>(ab_even, cd_even)),
+                    Avx(_mm256_permute2f128_pd::<0x31>(ab_odd, cd_odd)),
+                ]
+            }
         }
     }
 }
@@ -436,6 +456,7 @@ mod tests {
             let mut out = vec![x + y, x - y, x * y, x / y, x.sqrt(), x.max(y), T::select_le(x, y, x, y), T::splat(3.0)];
             let rows: [[f64; 12]; 4] = std::array::from_fn(|r| std::array::from_fn(|c| (12 * r + c) as f64));
             out.extend(T::transpose([&rows[0], &rows[1], &rows[2], &rows[3]]));
+            out.extend(T::transpose4([x, y, x + y, x * y]));
             out.into_iter().flat_map(|v| v.store().0.map(|z| if z.is_nan() { 0 } else { z.to_bits() })).collect()
         }
         assert_eq!(all::<F4>(&a, &b), all::<Avx>(&a, &b));

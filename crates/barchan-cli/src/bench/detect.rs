@@ -1,0 +1,56 @@
+//! Broad and narrow phase together, for both broad phases.
+
+use super::{Context, Figures, figures, pool, settled};
+use crate::failure::Failure;
+use barchan::broad::{BroadPhaseName, Pairs, by_name, hull};
+use barchan::narrow::Contacts;
+use barchan::step::StepOptions;
+use barchan::world::World;
+use barchan::world::reorder::{ReorderScratch, morton_order};
+use serde_json::json;
+use std::time::Instant;
+
+const REPEATS: usize = 5;
+
+/// Seconds of hulls and broad phase, and of the narrow phase: best of several.
+pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName) -> (f64, f64) {
+    let (h, margin) = (options.h, options.contact.margin);
+    let (mut hulls, mut unbounded) = (Vec::new(), Vec::new());
+    let (mut broad, mut pairs, mut contacts) = (by_name(name), Pairs::default(), Contacts::default());
+    let mut best = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..=REPEATS {
+        let start = Instant::now();
+        hull::compute(&world.bodies, h, margin, &mut hulls, &mut unbounded);
+        broad.find(&hulls, &mut pairs);
+        let middle = Instant::now();
+        contacts.detect(&world.bodies, &mut pairs, &unbounded, h, margin);
+        best.0 = best.0.min((middle - start).as_secs_f64());
+        best.1 = best.1.min(middle.elapsed().as_secs_f64());
+    }
+    best
+}
+
+/// Puts bodies along the Morton curve, as a simulation does.
+pub(super) fn in_order(mut world: World) -> World {
+    if let Some(order) = morton_order(&world.bodies, &mut ReorderScratch::default()) {
+        world.bodies.permute(&order);
+    }
+    world
+}
+
+pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
+    let world = in_order(settled::tiled(8, 5, &context.cache)?);
+    let options = settled::options()?;
+    let n = world.bodies.len() as f64;
+    let one = pool(1)?;
+    let mut out = figures(json!({ "bodies": n }));
+    for (name, key) in [(BroadPhaseName::Octree, ""), (BroadPhaseName::Grid, "grid_")] {
+        let single = one.install(|| seconds(&world, &options, name));
+        let all = seconds(&world, &options, name);
+        out.insert(format!("{key}broad_nanoseconds_per_body"), json!(single.0 * 1e9 / n));
+        out.insert(format!("{key}narrow_nanoseconds_per_body"), json!(single.1 * 1e9 / n));
+        out.insert(format!("{key}bandwidth_bytes_per_body"), json!(context.bandwidth_bytes((single.0 + single.1) / n)));
+        out.insert(format!("{key}bandwidth_bytes_per_body_all_threads"), json!(context.bandwidth_bytes((all.0 + all.1) / n)));
+    }
+    Ok(out)
+}

@@ -1,0 +1,50 @@
+//! Peak memory a body, contacts included, measured in a process that does nothing else.
+
+use super::{Context, Figures, figures, settled};
+use crate::failure::Failure;
+use barchan::output::peak_rss_bytes;
+use barchan::step::Simulation;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+
+/// The name under which the bench calls itself.
+pub(super) const CHILD: &str = "memory-child";
+
+const STEPS: usize = 3;
+
+pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
+    // The bed is settled here, so that its making does not count.
+    settled::bed(25_000, &context.cache)?;
+    let own = std::env::current_exe().map_err(|e| Failure::failure(format!("cannot find this program: {e}")))?;
+    let output = Command::new(own)
+        .args(["bench", CHILD, "--cache"])
+        .arg(&context.cache)
+        .output()
+        .map_err(|e| Failure::failure(format!("cannot start a second process: {e}")))?;
+    if !output.status.success() {
+        return Err(Failure::failure(format!("the second process failed: {}", String::from_utf8_lossy(&output.stderr))));
+    }
+    let value: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|e| Failure::failure(format!("the second process wrote no JSON: {e}")))?;
+    Ok(figures(value))
+}
+
+/// Steps the million and prints what it took.
+pub(super) fn child(cache: &Path) -> Result<(), Failure> {
+    let mut simulation = Simulation::new(settled::tiled(8, 5, cache)?, settled::options()?);
+    let mut contacts = 0;
+    for _ in 0..STEPS {
+        contacts = simulation.step()?.contacts;
+    }
+    let (bodies, peak) = (simulation.world.bodies.len(), peak_rss_bytes());
+    let value = json!({
+        "bodies": bodies,
+        "contacts": contacts,
+        "steps": STEPS,
+        "peak_rss_bytes": peak,
+        "bytes_per_body": peak as f64 / bodies as f64,
+    });
+    println!("{value}");
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! `barchan bench`: what a step costs on this machine, beside what its memory could deliver.
+//!
+//! Machines differ and are shared, so cost is reported as *bandwidth-bytes*: the bytes that the
+//! STREAM triad moves in the time that an item takes, on one thread of the same machine in the
+//! same run. Benches are programs, not tests: nothing here fails because a machine is slow.
+
+mod bed;
+mod detect;
+mod huge;
+mod iterations;
+mod memory;
+mod operator;
+mod scale;
+mod settled;
+mod triad;
+
+use crate::args::BenchArgs;
+use crate::failure::Failure;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// What every bench gets.
+pub(crate) struct Context {
+    /// Where settled beds are kept between runs.
+    cache: PathBuf,
+    /// Triad bytes a second on one thread and on all.
+    triad: triad::Triad,
+}
+
+impl Context {
+    /// Bytes that the triad on one thread moves in `seconds`.
+    fn bandwidth_bytes(&self, seconds: f64) -> f64 {
+        self.triad.one * seconds
+    }
+}
+
+type Figures = Map<String, Value>;
+
+/// A bench: its name, what it measures, and how.
+struct Bench {
+    name: &'static str,
+    summary: &'static str,
+    run: fn(&Context) -> Result<Figures, Failure>,
+}
+
+/// Every bench, in the order in which they run.
+const BENCHES: &[Bench] = &[
+    Bench { name: "operator", summary: "one APGD iteration on a settled bed of 1 000 000 spheres", run: operator::run },
+    Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
+    Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
+    Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
+    Bench { name: "iterations", summary: "APGD iterations to S1's residuals on 25 000 spheres", run: iterations::run },
+    Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
+    Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
+];
+
+/// Runs the benches that `args` names, all if it names none.
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    if args.names == [memory::CHILD] {
+        return memory::child(&args.cache);
+    }
+    let chosen: Vec<&Bench> = if args.names.is_empty() {
+        BENCHES.iter().collect()
+    } else {
+        args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
+    };
+    eprintln!("measuring the triad");
+    let context = Context { cache: args.cache.clone(), triad: triad::measure() };
+    let mut all = Map::new();
+    all.insert("triad_gb_s".into(), json!({ "one": context.triad.one / 1e9, "all": context.triad.all / 1e9 }));
+    all.insert("threads".into(), json!(rayon::current_num_threads()));
+    if !args.json {
+        let triad = &context.triad;
+        println!("triad: {:.1} GB/s on one thread, {:.1} on all", triad.one / 1e9, triad.all / 1e9);
+    }
+    for bench in chosen {
+        eprintln!("{}: {}", bench.name, bench.summary);
+        let figures = (bench.run)(&context)?;
+        if !args.json {
+            println!("\n{}: {}", bench.name, bench.summary);
+            figures.iter().for_each(|(key, value)| print_figure(key, value, 2));
+        }
+        all.insert(bench.name.into(), Value::Object(figures));
+    }
+    if args.json {
+        println!("{}", Value::Object(all));
+    }
+    Ok(())
+}
+
+fn find(name: &str) -> Result<&'static Bench, Failure> {
+    BENCHES.iter().find(|b| b.name == name).ok_or_else(|| {
+        let known: Vec<_> = BENCHES.iter().map(|b| b.name).collect();
+        Failure::input(format!("no bench is called {name:?}; there are {}", known.join(", ")))
+    })
+}
+
+/// Prints a figure for people: numbers to four digits, objects indented.
+fn print_figure(key: &str, value: &Value, indent: usize) {
+    let show = |value: &Value| match value.as_f64() {
+        Some(x) if x != 0.0 && (x.abs() < 1e-3 || x.abs() >= 1e7) => format!("{x:.3e}"),
+        Some(x) if x.fract() != 0.0 => format!("{x:.4}"),
+        _ => value.to_string(),
+    };
+    match value {
+        Value::Object(map) => {
+            println!("{:indent$}{key}", "");
+            map.iter().for_each(|(key, value)| print_figure(key, value, indent + 2));
+        }
+        Value::Array(list) => println!("{:indent$}{key}: {}", "", list.iter().map(show).collect::<Vec<_>>().join(", ")),
+        other => println!("{:indent$}{key}: {}", "", show(other)),
+    }
+}
+
+/// Turns a JSON object into figures.
+fn figures(value: Value) -> Figures {
+    match value {
+        Value::Object(map) => map,
+        other => Map::from_iter([("value".to_string(), other)]),
+    }
+}
+
+/// A thread pool of `threads` threads.
+fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Failure::failure(format!("cannot start {threads} threads: {e}")))
+}

@@ -1,0 +1,120 @@
+//! Settled beds: `sedimentation` run until it rests, kept in a file, and tiled sideways for more.
+
+use crate::failure::Failure;
+use barchan::output::write_whole;
+use barchan::scene::Scene;
+use barchan::shape::Shape;
+use barchan::step::{Simulation, StepOptions};
+use barchan::world::{Body, Motion, World};
+use barchan::{DVec3, scenario};
+use std::io::Write;
+use std::path::Path;
+
+/// Simulated seconds until a bed counts as settled.
+const SETTLING: f64 = 0.5;
+
+/// The scene of a bed of `bodies` spheres.
+pub(super) fn scene(bodies: usize) -> Result<Scene, Failure> {
+    Ok(scenario::find("sedimentation")?.scene(&[("bodies".into(), bodies.to_string())])?)
+}
+
+/// A settled bed of `bodies` spheres, from the cache or made now.
+pub(super) fn bed(bodies: usize, cache: &Path) -> Result<World, Failure> {
+    let scene = scene(bodies)?;
+    let path = cache.join(format!("settled-{bodies}.bin"));
+    let mut simulation = Simulation::from_scene(&scene)?;
+    if let Some(state) = load(&path, &scene) {
+        restore(&mut simulation.world, &state);
+        return Ok(simulation.world);
+    }
+    eprintln!("  settling {bodies} spheres (once; kept in {})", path.display());
+    for _ in 0..(SETTLING / scene.time.step).round() as usize {
+        simulation.step()?;
+    }
+    save(&path, &scene, &simulation.world)?;
+    Ok(simulation.world)
+}
+
+/// The options with which beds are stepped.
+pub(super) fn options() -> Result<StepOptions, Failure> {
+    Ok(StepOptions::from(&scene(1000)?))
+}
+
+/// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box.
+pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure> {
+    let tile = bed(25_000, cache)?;
+    let mut world = World { gravity: tile.gravity, materials: tile.materials.clone(), ..World::default() };
+    let bodies = &tile.bodies;
+    let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion[i] == motion);
+    let (half, centre) = find(Motion::Fixed)
+        .find_map(|i| match &bodies.shape[i] {
+            Shape::Container(c) => Some((c.half_extents, bodies.position[i])),
+            _ => None,
+        })
+        .ok_or_else(|| Failure::failure("the sedimentation scene has no container".into()))?;
+    let counts = DVec3::new(nx as f64, ny as f64, 1.0);
+    world.bodies.reserve(nx * ny * bodies.len());
+    world.add(Body::fixed(Shape::container(half * counts), centre));
+    for x in 0..nx {
+        for y in 0..ny {
+            let shift = DVec3::new((2 * x + 1) as f64, (2 * y + 1) as f64, 1.0) * half - half * counts;
+            for i in find(Motion::Dynamic) {
+                world.add(Body {
+                    velocity: bodies.velocity[i],
+                    angular_velocity: bodies.angular_velocity[i],
+                    material: bodies.material[i],
+                    ..Body::dynamic(bodies.shape[i].clone(), bodies.position[i] + shift)
+                });
+            }
+        }
+    }
+    Ok(world)
+}
+
+/// Position, velocity and angular velocity of every body, by id.
+fn state(world: &World) -> Vec<f64> {
+    let b = &world.bodies;
+    let mut out = vec![0.0; 9 * b.len()];
+    for i in 0..b.len() {
+        let row = &mut out[9 * b.id[i] as usize..][..9];
+        for (part, v) in [b.position[i], b.velocity[i], b.angular_velocity[i]].iter().enumerate() {
+            row[3 * part..][..3].copy_from_slice(&v.to_array());
+        }
+    }
+    out
+}
+
+fn restore(world: &mut World, state: &[f64]) {
+    let b = &mut world.bodies;
+    for i in 0..b.len() {
+        let row = &state[9 * b.id[i] as usize..][..9];
+        b.position[i] = DVec3::from_slice(&row[0..3]);
+        b.velocity[i] = DVec3::from_slice(&row[3..6]);
+        b.angular_velocity[i] = DVec3::from_slice(&row[6..9]);
+    }
+}
+
+/// The head of a cache file: another version or scene makes another head, and so a new bed.
+fn head(scene: &Scene) -> String {
+    format!("barchan settled bed {}\n{}\n\0", env!("CARGO_PKG_VERSION"), scene.to_toml())
+}
+
+fn save(path: &Path, scene: &Scene, world: &World) -> Result<(), Failure> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)
+            .map_err(|e| Failure::failure(format!("cannot make the directory {}: {e}", parent.display())))?;
+    }
+    write_whole(path, |file| {
+        file.write_all(head(scene).as_bytes())?;
+        state(world).iter().try_for_each(|x| file.write_all(&x.to_le_bytes()))
+    })?;
+    Ok(())
+}
+
+fn load(path: &Path, scene: &Scene) -> Option<Vec<f64>> {
+    let bytes = std::fs::read(path).ok()?;
+    let numbers = bytes.strip_prefix(head(scene).as_bytes())?;
+    let expected = 9 * scene.body_count() as usize;
+    let numbers: Vec<f64> = numbers.chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
+    (numbers.len() == expected).then_some(numbers)
+}

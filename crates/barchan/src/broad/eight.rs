@@ -1,0 +1,137 @@
+//! Boxes in single precision, rounded outwards, and the comparison of one with eight at once.
+//!
+//! A quarter of the memory and a fraction of the instructions of the exact comparison, and never
+//! a miss: a pair of boxes that meet also meet here.
+
+use super::Aabb;
+use glam::DVec3;
+
+/// Boxes of an [`Eight`].
+pub(super) const LEAF: usize = 8;
+
+/// A box in single precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Box32 {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+impl Box32 {
+    /// The box of nothing.
+    pub(super) const EMPTY: Self = Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3] };
+
+    /// The smallest box that holds `hull`, in units of `edge` from `origin`.
+    #[inline]
+    pub(super) fn around(hull: &Aabb, origin: DVec3, edge: f64) -> Self {
+        // Rounding errs by less than the step to the next number on either side.
+        let (low, high) = ((hull.low - origin) / edge, (hull.high - origin) / edge);
+        Self {
+            low: low.to_array().map(|x| (x as f32).next_down()),
+            high: high.to_array().map(|x| (x as f32).next_up()),
+        }
+    }
+
+    /// Whether two boxes share a point.
+    #[inline(always)]
+    pub(super) fn meets(&self, o: &Self) -> bool {
+        (self.low[0] <= o.high[0])
+            & (o.low[0] <= self.high[0])
+            & (self.low[1] <= o.high[1])
+            & (o.low[1] <= self.high[1])
+            & (self.low[2] <= o.high[2])
+            & (o.low[2] <= self.high[2])
+    }
+
+    /// The smallest box that holds both.
+    #[inline(always)]
+    pub(super) fn join(&self, o: &Self) -> Self {
+        let min = |a: f32, b: f32| if a < b { a } else { b };
+        let max = |a: f32, b: f32| if a > b { a } else { b };
+        Self {
+            low: std::array::from_fn(|k| min(self.low[k], o.low[k])),
+            high: std::array::from_fn(|k| max(self.high[k], o.high[k])),
+        }
+    }
+}
+
+/// Eight boxes, axis by axis.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Eight {
+    low: [[f32; LEAF]; 3],
+    high: [[f32; LEAF]; 3],
+}
+
+impl Eight {
+    /// Eight boxes of nothing.
+    pub(super) const EMPTY: Self = Self { low: [[f32::INFINITY; LEAF]; 3], high: [[f32::NEG_INFINITY; LEAF]; 3] };
+
+    /// Sets box `k`.
+    pub(super) fn set(&mut self, k: usize, one: &Box32) {
+        for axis in 0..3 {
+            self.low[axis][k] = one.low[axis];
+            self.high[axis][k] = one.high[axis];
+        }
+    }
+
+    /// Box `k`.
+    #[inline(always)]
+    pub(super) fn get(&self, k: usize) -> Box32 {
+        Box32 {
+            low: [self.low[0][k], self.low[1][k], self.low[2][k]],
+            high: [self.high[0][k], self.high[1][k], self.high[2][k]],
+        }
+    }
+
+    /// Which of the eight share a point with `one`: a bit each.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(super) fn meets(&self, one: &Box32) -> u32 {
+        use std::arch::x86_64::*;
+        let mut bits = 0;
+        for half in 0..2 {
+            // SAFETY: SSE2 is part of x86-64; both halves of a row of eight are aligned and in bounds.
+            unsafe {
+                let load = |row: &[f32; LEAF]| _mm_load_ps(row.as_ptr().add(4 * half));
+                let mut mask = _mm_cmple_ps(load(&self.low[0]), _mm_set1_ps(one.high[0]));
+                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[0]), load(&self.high[0])));
+                mask = _mm_and_ps(mask, _mm_cmple_ps(load(&self.low[1]), _mm_set1_ps(one.high[1])));
+                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[1]), load(&self.high[1])));
+                mask = _mm_and_ps(mask, _mm_cmple_ps(load(&self.low[2]), _mm_set1_ps(one.high[2])));
+                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[2]), load(&self.high[2])));
+                bits |= (_mm_movemask_ps(mask) as u32) << (4 * half);
+            }
+        }
+        bits
+    }
+
+    /// Which of the eight share a point with `one`: a bit each.
+    #[cfg(not(target_arch = "x86_64"))]
+    #[inline(always)]
+    pub(super) fn meets(&self, one: &Box32) -> u32 {
+        (0..LEAF).fold(0, |bits, k| bits | u32::from(self.get(k).meets(one)) << k)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_outwards_never_misses() {
+        let cube = |x: f64, r: f64| Aabb { low: DVec3::splat(x - r), high: DVec3::splat(x + r) };
+        let mut eight = Eight::EMPTY;
+        let at = |k: usize| cube(0.1 + 0.2 * k as f64, 0.1);
+        for k in 0..6 {
+            eight.set(k, &Box32::around(&at(k), DVec3::ZERO, 1.7));
+        }
+        for k in 0..6 {
+            let mask = eight.meets(&Box32::around(&at(k), DVec3::ZERO, 1.7));
+            for l in 0..LEAF {
+                assert_eq!(mask >> l & 1 == 1, l < 6 && eight.get(l).meets(&eight.get(k)));
+                assert!(l >= 6 || !at(l).meets(&at(k)) || mask >> l & 1 == 1);
+            }
+        }
+        assert_eq!(eight.meets(&Box32::EMPTY), 0);
+    }
+}
