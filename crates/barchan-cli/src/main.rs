@@ -1,1 +1,31 @@
-fn main() {}
+//! The `barchan` command: a thin layer over the library.
+//!
+//! Every command is a function from its arguments to nothing or a [`Failure`], which knows its
+//! exit code. Results go to standard output, everything else to standard error.
+
+mod args;
+mod bench;
+mod check;
+mod failure;
+mod interrupt;
+mod pace;
+mod progress;
+mod run;
+mod scenarios;
+mod target;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::List(args) => scenarios::list(&args),
+        Command::New(args) => scenarios::new(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Bench(args) => bench::run(&args),
+    };
+    result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}

@@ -32,6 +32,7 @@ pub mod integrate;
 pub mod narrow;
 pub mod output;
 pub mod problem;
+pub mod run;
 pub mod scenario;
 pub mod scene;
 pub mod shape;

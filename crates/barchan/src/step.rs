@@ -79,6 +79,17 @@ pub enum StepError {
         /// The id of the first such body.
         body: u64,
     },
+    /// The numbers of a contact have outgrown the floating-point range.
+    #[error(
+        "step {step}: body {body} is too fast or too far away to compute its contacts \
+         (a smaller time step or less extreme forces may help)"
+    )]
+    Overflow {
+        /// The step, counted from 1.
+        step: u64,
+        /// The id of the first such body.
+        body: u64,
+    },
     /// The solver was handed nonsense.
     #[error("step {step}: the solver met a value that is not a number")]
     BadProblem {
@@ -166,6 +177,7 @@ impl Simulation {
         timed(&mut seconds.broad, || self.find_candidates());
         timed(&mut seconds.narrow, || self.find_contacts());
         timed(&mut seconds.solve, || self.pose_problem());
+        timed(&mut seconds.solve, || self.check_problem())?;
         report.contacts = self.problem.contacts();
         report.penetration = self.contacts.penetration();
         report.solver = timed(&mut seconds.solve, || self.solve());
@@ -210,6 +222,16 @@ impl Simulation {
         assemble(&world.bodies, &world.materials, &self.free, contacts, options, gravity, h, problem);
     }
 
+    /// After it: the solver can compute with the problem. A state may be finite and its squares
+    /// not.
+    fn check_problem(&self) -> Result<(), StepError> {
+        let Some(contact) = self.problem.first_overflow() else { return Ok(()) };
+        let bodies = &self.world.bodies;
+        let [a, b] = self.problem.pairs[contact].map(|i| i as usize);
+        let culprit = if bodies.inverse_mass[a] > 0.0 { a } else { b };
+        Err(StepError::Overflow { step: self.steps + 1, body: bodies.id[culprit] })
+    }
+
     /// After it: `γ` holds the impulses and `response` the velocity changes.
     fn solve(&mut self) -> Report {
         if self.options.solver.warm_start {
@@ -229,7 +251,7 @@ impl Simulation {
         integrate::advance(&mut self.world.bodies, &self.free, |i| operator.twist(response, i), self.options.h);
         self.warm.remember(&mut self.contacts, &mut self.γ);
         self.steps += 1;
-        self.world.time = self.world.time + self.options.h;
+        self.world.time += self.options.h;
     }
 
     /// Poses the contact problem of the next step without taking it: the problem, and the

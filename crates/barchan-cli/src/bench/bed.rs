@@ -59,7 +59,7 @@ pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
     for _ in 1..REPEATS {
         let next = two.install(once)?;
         if next.hash != best.hash {
-            return Err(Failure::failure("two runs of the same scene ended in different states".into()));
+            return Err(Failure::Failed("two runs of the same scene ended in different states".into()));
         }
         if next.measured < best.measured {
             best = next;

@@ -50,7 +50,10 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         out.insert(format!("{key}broad_nanoseconds_per_body"), json!(single.0 * 1e9 / n));
         out.insert(format!("{key}narrow_nanoseconds_per_body"), json!(single.1 * 1e9 / n));
         out.insert(format!("{key}bandwidth_bytes_per_body"), json!(context.bandwidth_bytes((single.0 + single.1) / n)));
-        out.insert(format!("{key}bandwidth_bytes_per_body_all_threads"), json!(context.bandwidth_bytes((all.0 + all.1) / n)));
+        out.insert(
+            format!("{key}bandwidth_bytes_per_body_all_threads"),
+            json!(context.bandwidth_bytes((all.0 + all.1) / n)),
+        );
     }
     Ok(out)
 }

@@ -1,7 +1,7 @@
 //! Peak memory a body, contacts included, measured in a process that does nothing else.
 
 use super::{Context, Figures, figures, settled};
-use crate::failure::Failure;
+use crate::failure::{Failure, print};
 use barchan::output::peak_rss_bytes;
 use barchan::step::Simulation;
 use serde_json::{Value, json};
@@ -16,17 +16,17 @@ const STEPS: usize = 3;
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     // The bed is settled here, so that its making does not count.
     settled::bed(25_000, &context.cache)?;
-    let own = std::env::current_exe().map_err(|e| Failure::failure(format!("cannot find this program: {e}")))?;
+    let own = std::env::current_exe().map_err(|e| Failure::Failed(format!("cannot find this program: {e}")))?;
     let output = Command::new(own)
         .args(["bench", CHILD, "--cache"])
         .arg(&context.cache)
         .output()
-        .map_err(|e| Failure::failure(format!("cannot start a second process: {e}")))?;
+        .map_err(|e| Failure::Failed(format!("cannot start a second process: {e}")))?;
     if !output.status.success() {
-        return Err(Failure::failure(format!("the second process failed: {}", String::from_utf8_lossy(&output.stderr))));
+        return Err(Failure::Failed(format!("the second process failed: {}", String::from_utf8_lossy(&output.stderr))));
     }
     let value: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|e| Failure::failure(format!("the second process wrote no JSON: {e}")))?;
+        .map_err(|e| Failure::Failed(format!("the second process wrote no JSON: {e}")))?;
     Ok(figures(value))
 }
 
@@ -45,6 +45,5 @@ pub(super) fn child(cache: &Path) -> Result<(), Failure> {
         "peak_rss_bytes": peak,
         "bytes_per_body": peak as f64 / bodies as f64,
     });
-    println!("{value}");
-    Ok(())
+    print(&format!("{value}\n"))
 }

@@ -15,7 +15,7 @@ mod settled;
 mod triad;
 
 use crate::args::BenchArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, note, print};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -56,34 +56,36 @@ const BENCHES: &[Bench] = &[
 
 /// Runs the benches that `args` names, all if it names none.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    let cache = args.cache.clone().unwrap_or_else(|| PathBuf::from("runs/bench"));
     if args.names == [memory::CHILD] {
-        return memory::child(&args.cache);
+        return memory::child(&cache);
     }
     let chosen: Vec<&Bench> = if args.names.is_empty() {
         BENCHES.iter().collect()
     } else {
         args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    eprintln!("measuring the triad");
-    let context = Context { cache: args.cache.clone(), triad: triad::measure() };
+    note("measuring the triad");
+    let context = Context { cache, triad: triad::measure() };
     let mut all = Map::new();
     all.insert("triad_gb_s".into(), json!({ "one": context.triad.one / 1e9, "all": context.triad.all / 1e9 }));
     all.insert("threads".into(), json!(rayon::current_num_threads()));
     if !args.json {
         let triad = &context.triad;
-        println!("triad: {:.1} GB/s on one thread, {:.1} on all", triad.one / 1e9, triad.all / 1e9);
+        print(&format!("triad: {:.1} GB/s on one thread, {:.1} on all\n", triad.one / 1e9, triad.all / 1e9))?;
     }
     for bench in chosen {
-        eprintln!("{}: {}", bench.name, bench.summary);
+        note(format_args!("{}: {}", bench.name, bench.summary));
         let figures = (bench.run)(&context)?;
         if !args.json {
-            println!("\n{}: {}", bench.name, bench.summary);
-            figures.iter().for_each(|(key, value)| print_figure(key, value, 2));
+            let mut text = format!("\n{}: {}\n", bench.name, bench.summary);
+            figures.iter().for_each(|(key, value)| write_figure(&mut text, key, value, 2));
+            print(&text)?;
         }
         all.insert(bench.name.into(), Value::Object(figures));
     }
     if args.json {
-        println!("{}", Value::Object(all));
+        print(&format!("{}\n", Value::Object(all)))?;
     }
     Ok(())
 }
@@ -91,24 +93,25 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 fn find(name: &str) -> Result<&'static Bench, Failure> {
     BENCHES.iter().find(|b| b.name == name).ok_or_else(|| {
         let known: Vec<_> = BENCHES.iter().map(|b| b.name).collect();
-        Failure::input(format!("no bench is called {name:?}; there are {}", known.join(", ")))
+        Failure::Input(format!("no bench is called {name:?}; there are {}", known.join(", ")))
     })
 }
 
-/// Prints a figure for people: numbers to four digits, objects indented.
-fn print_figure(key: &str, value: &Value, indent: usize) {
+/// Writes a figure for people: numbers to four digits, objects indented.
+fn write_figure(text: &mut String, key: &str, value: &Value, indent: usize) {
     let show = |value: &Value| match value.as_f64() {
         Some(x) if x != 0.0 && (x.abs() < 1e-3 || x.abs() >= 1e7) => format!("{x:.3e}"),
         Some(x) if x.fract() != 0.0 => format!("{x:.4}"),
         _ => value.to_string(),
     };
-    match value {
-        Value::Object(map) => {
-            println!("{:indent$}{key}", "");
-            map.iter().for_each(|(key, value)| print_figure(key, value, indent + 2));
-        }
-        Value::Array(list) => println!("{:indent$}{key}: {}", "", list.iter().map(show).collect::<Vec<_>>().join(", ")),
-        other => println!("{:indent$}{key}: {}", "", show(other)),
+    let shown = match value {
+        Value::Object(_) => String::new(),
+        Value::Array(list) => list.iter().map(show).collect::<Vec<_>>().join(", "),
+        other => show(other),
+    };
+    text.push_str(&format!("{:indent$}{key}: {shown}\n", ""));
+    if let Value::Object(map) = value {
+        map.iter().for_each(|(key, value)| write_figure(text, key, value, indent + 2));
     }
 }
 
@@ -125,5 +128,5 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
-        .map_err(|e| Failure::failure(format!("cannot start {threads} threads: {e}")))
+        .map_err(|e| Failure::Failed(format!("cannot start {threads} threads: {e}")))
 }

@@ -43,7 +43,12 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         out.insert(bodies.to_string(), value);
     }
     let ratio = |key: &str| out["1000000"][key].as_f64().zip(out["100000"][key].as_f64()).map(|(a, b)| a / b);
-    let keys = ["broad_seconds_per_body", "narrow_seconds_per_body", "integrate_seconds_per_body", "solve_seconds_per_body_iteration"];
+    let keys = [
+        "broad_seconds_per_body",
+        "narrow_seconds_per_body",
+        "integrate_seconds_per_body",
+        "solve_seconds_per_body_iteration",
+    ];
     let ratios: Vec<_> = keys.iter().map(|key| ratio(key)).collect();
     out.extend(figures(json!({ "ratio_1000000_to_100000": ratios })));
     Ok(out)

@@ -1,6 +1,6 @@
 //! Settled beds: `sedimentation` run until it rests, kept in a file, and tiled sideways for more.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use barchan::output::write_whole;
 use barchan::scene::Scene;
 use barchan::shape::Shape;
@@ -27,7 +27,7 @@ pub(super) fn bed(bodies: usize, cache: &Path) -> Result<World, Failure> {
         restore(&mut simulation.world, &state);
         return Ok(simulation.world);
     }
-    eprintln!("  settling {bodies} spheres (once; kept in {})", path.display());
+    note(format_args!("  settling {bodies} spheres (once; kept in {})", path.display()));
     for _ in 0..(SETTLING / scene.time.step).round() as usize {
         simulation.step()?;
     }
@@ -51,7 +51,7 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
             Shape::Container(c) => Some((c.half_extents, bodies.position[i])),
             _ => None,
         })
-        .ok_or_else(|| Failure::failure("the sedimentation scene has no container".into()))?;
+        .ok_or_else(|| Failure::Failed("the sedimentation scene has no container".into()))?;
     let counts = DVec3::new(nx as f64, ny as f64, 1.0);
     world.bodies.reserve(nx * ny * bodies.len());
     world.add(Body::fixed(Shape::container(half * counts), centre));
@@ -102,7 +102,7 @@ fn head(scene: &Scene) -> String {
 fn save(path: &Path, scene: &Scene, world: &World) -> Result<(), Failure> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)
-            .map_err(|e| Failure::failure(format!("cannot make the directory {}: {e}", parent.display())))?;
+            .map_err(|e| Failure::Failed(format!("cannot make the directory {}: {e}", parent.display())))?;
     }
     write_whole(path, |file| {
         file.write_all(head(scene).as_bytes())?;
@@ -115,6 +115,7 @@ fn load(path: &Path, scene: &Scene) -> Option<Vec<f64>> {
     let bytes = std::fs::read(path).ok()?;
     let numbers = bytes.strip_prefix(head(scene).as_bytes())?;
     let expected = 9 * scene.body_count() as usize;
-    let numbers: Vec<f64> = numbers.chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
+    let numbers: Vec<f64> =
+        numbers.chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
     (numbers.len() == expected).then_some(numbers)
 }

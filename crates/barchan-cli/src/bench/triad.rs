@@ -26,7 +26,10 @@ pub(super) fn measure() -> Triad {
             triad(&mut a, &b, &c);
         } else {
             let chunk = LENGTH.div_ceil(rayon::current_num_threads());
-            a.par_chunks_mut(chunk).zip(b.par_chunks(chunk)).zip(c.par_chunks(chunk)).for_each(|((a, b), c)| triad(a, b, c));
+            a.par_chunks_mut(chunk)
+                .zip(b.par_chunks(chunk))
+                .zip(c.par_chunks(chunk))
+                .for_each(|((a, b), c)| triad(a, b, c));
         }
         best[threads] = best[threads].max(bytes / start.elapsed().as_secs_f64());
     }

@@ -314,7 +314,8 @@ impl Builder<'_> {
             let count = LEAF.min(to - from);
             let (mut hull, mut hulls) = (Box32::EMPTY, Eight::EMPTY);
             for k in 0..count {
-                let one = Box32::around(&self.hulls[self.keys[from + k].1 as usize], self.frame.origin, self.frame.edge);
+                let one =
+                    Box32::around(&self.hulls[self.keys[from + k].1 as usize], self.frame.origin, self.frame.edge);
                 hulls.set(k, &one);
                 hull = hull.join(&one);
             }

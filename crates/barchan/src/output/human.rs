@@ -1,7 +1,7 @@
 //! Numbers as people like to read them.
 
 /// 1234567 as "1 234 567".
-pub(super) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (k, c) in digits.chars().enumerate() {
@@ -14,20 +14,25 @@ pub(super) fn grouped(n: u64) -> String {
 }
 
 /// Four digits, with an exponent only where it is shorter.
-pub(super) fn short(x: f64) -> String {
+pub fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{x}");
     }
     let magnitude = x.abs().log10().floor() as i32;
     if !(-3..6).contains(&magnitude) {
-        return format!("{x:.3e}");
+        let text = format!("{x:.3e}");
+        return text.split_once('e').map_or(text.clone(), |(digits, power)| format!("{}e{power}", trimmed(digits)));
     }
-    let text = format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    trimmed(&format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0))).into()
+}
+
+/// Without zeros at the end of a fraction.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// Seconds in the unit that suits them.
-pub(super) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),
@@ -37,9 +42,12 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// Bytes in MB or GB.
-pub(super) fn bytes(n: u64) -> String {
+/// Bytes in kB, MB or GB.
+pub fn bytes(n: u64) -> String {
     let n = n as f64;
+    if n < 1e6 {
+        return format!("{:.0} kB", (n / 1e3).ceil());
+    }
     if n < 1e9 { format!("{:.0} MB", n / 1e6) } else { format!("{:.2} GB", n / 1e9) }
 }
 
@@ -51,8 +59,9 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(grouped(1_234_567), "1 234 567");
         assert_eq!(grouped(12), "12");
-        assert_eq!([short(0.6), short(1234.56), short(-1.25e-5), short(0.0)], ["0.6", "1235", "-1.250e-5", "0"]);
+        assert_eq!([short(0.6), short(1234.56), short(-1.25e-5), short(0.0)], ["0.6", "1235", "-1.25e-5", "0"]);
+        assert_eq!([short(1e-4), short(3.14159e7), short(100.0)], ["1e-4", "3.142e7", "100"]);
         assert_eq!([duration(2e-5), duration(3.25), duration(125.0)], ["20 µs", "3.2 s", "2 min 05 s"]);
-        assert_eq!(bytes(1_500_000_000), "1.50 GB");
+        assert_eq!([bytes(2_100), bytes(3_000_000), bytes(1_500_000_000)], ["3 kB", "3 MB", "1.50 GB"]);
     }
 }

@@ -17,7 +17,7 @@
 //! the list of files that a run owns.
 
 mod atomic;
-mod human;
+pub mod human;
 mod picture;
 mod run_directory;
 mod steps;
@@ -29,7 +29,7 @@ pub use picture::{Colouring, PictureOptions, render, write_png};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
-pub use vtk::{FrameWriter, write_vtp};
+pub use vtk::{FrameWriter, frame_bytes, write_vtp};
 
 use std::io;
 use std::path::{Path, PathBuf};

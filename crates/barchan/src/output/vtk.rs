@@ -156,6 +156,12 @@ fn head(count: usize, time: f64) -> String {
     )
 }
 
+/// Size of a frame of `count` points.
+pub fn frame_bytes(count: usize) -> u64 {
+    let raw: usize = arrays().map(|array| 8 + count * array.components * array.size).sum();
+    (head(count, 0.0).len() + raw) as u64
+}
+
 /// Writes the bounded bodies as a `.vtp` file to any writer.
 pub fn write_vtp(out: &mut impl Write, bodies: &Bodies, time: f64) -> io::Result<()> {
     let count = bounded(bodies).count();
@@ -295,6 +301,7 @@ mod tests {
         let last = raw(&file, "position").chunks(8).next_back().unwrap();
         assert_eq!(f64::from_le_bytes(last.try_into().unwrap()), 19_999.0);
         assert_eq!(raw(&file, "speed").len(), 80_000);
+        assert!((0..100).contains(&(file.len() as u64 - frame_bytes(20_000))), "foretold but for the tail");
     }
 
     #[test]

@@ -481,10 +481,8 @@ fn respond_bodies<T: Lanes, L: Lever>(pass: &BodyPass<'_, L>, range: Range<usize
         let (block, lane) = (i as usize / LANES, i as usize % LANES);
         let (n, p) = (V3::<F4>::load(&normals[block]), V3::load(&x[block]));
         let m = lever.moments(block, n, p)[1];
-        let wrench = [
-            F4([p.x.0[lane], p.y.0[lane], p.z.0[lane], m.x.0[lane]]) * on_b,
-            F4([m.y.0[lane], m.z.0[lane], 0.0, 0.0]),
-        ];
+        let wrench =
+            [F4([p.x.0[lane], p.y.0[lane], p.z.0[lane], m.x.0[lane]]) * on_b, F4([m.y.0[lane], m.z.0[lane], 0.0, 0.0])];
         add_wrench(&mut sums[place(pairs[i as usize][1])], wrench);
     }
     let own = lists.first[range.start] as usize..lists.first[range.end] as usize;

@@ -2,7 +2,9 @@
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
 //! depends on the number of threads. The passes themselves are in [`super::kernels`].
 
-use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, State, Step, Sums};
+use super::kernels::{
+    self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, State, Step, Sums,
+};
 use super::seam::{ConeProblem, Descent, Metric};
 use super::{Criterion, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};

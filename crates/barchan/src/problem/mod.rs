@@ -151,6 +151,15 @@ impl Problem {
         Self { geometry, ..self.clone() }
     }
 
+    /// The first contact whose normal is not of unit length, or whose bias is so large that its
+    /// square is not finite: the marks of bodies too fast or too far away.
+    pub(crate) fn first_overflow(&self) -> Option<usize> {
+        let sound = |i: usize| {
+            (self.normals.get(i).length_squared() - 1.0).abs() < 1e-9 && self.bias.get(i).length_squared().is_finite()
+        };
+        (0..self.contacts()).find(|&i| !sound(i))
+    }
+
     /// Checks lengths, indices and values. Solvers and operators rely on it.
     pub fn check(&self) -> Result<(), BadProblem> {
         let (m, n) = (self.contacts(), self.bodies());

@@ -58,6 +58,13 @@ impl Default for Time {
     }
 }
 
+impl Time {
+    /// How many steps come nearest to the end.
+    pub fn steps(&self) -> u64 {
+        (self.end / self.step).round() as u64
+    }
+}
+
 /// What a run writes down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

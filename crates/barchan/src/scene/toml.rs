@@ -49,6 +49,25 @@ impl Scene {
     }
 }
 
+impl SceneError {
+    /// The same error with lines: faults that were found after reading, when the world was
+    /// built, are traced back to the text that the scene was read from. The arguments are those
+    /// of [`Scene::from_toml_with`].
+    #[must_use]
+    pub fn located(mut self, text: &str, origin: &str, overrides: &[(String, String)]) -> Self {
+        let source = Source { text, origin, overrides };
+        let Ok(mut document) = DeTable::parse(text) else { return self };
+        for (k, (key, value)) in overrides.iter().enumerate() {
+            // They could be applied when the scene was read.
+            let _ = overrides::apply(&mut document, k, key, value);
+        }
+        for fault in self.faults.iter_mut().filter(|fault| matches!(fault.place, Place::Whole(_))) {
+            fault.place = source.place_of(document.get_ref(), &fault.path);
+        }
+        self
+    }
+}
+
 /// Serde's complaint in a user's words.
 fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>) -> SceneError {
     let message = error.message();
@@ -150,6 +169,13 @@ mod tests {
     fn set(text: &str, pairs: &[(&str, &str)]) -> Result<Scene, SceneError> {
         let pairs: Vec<_> = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         Scene::from_toml_with(text, "a.toml", &pairs)
+    }
+
+    #[test]
+    fn what_only_building_finds_is_traced_to_its_line() {
+        let text = "\n[[fill]]\nmin = [0, 0, 0]\nmax = [1, 1, 1]\ncount = 900\nradius = 0.05\nattempts = 50\n";
+        let error = Scene::from_toml(text, "a.toml").unwrap().build().unwrap_err().located(text, "a.toml", &[]);
+        assert!(error.to_string().starts_with("a.toml:2: fill[0]: only "), "{error}");
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! What can be typed. The comments below are the help texts.
+
+use barchan::solver::SolverName;
+use clap::builder::PossibleValue;
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use std::path::PathBuf;
+
+/// Very many rigid bodies in hard frictional contact.
+#[derive(Debug, Parser)]
+#[command(name = "barchan", version, arg_required_else_help = true)]
+#[command(after_help = "A good first minute:  barchan run sedimentation")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Names the scenarios, a line each.
+    List(ListArgs),
+    /// Prints a commented scene, ready to edit.
+    New(NewArgs),
+    /// Runs a scenario or a scene file.
+    Run(RunArgs),
+    /// Validates and explains a scene; simulates nothing.
+    Check(CheckArgs),
+    /// Measures the engine on this machine.
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Tells the parameters of these scenarios instead.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) names: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// Name of a scenario; `barchan list` shows them.
+    #[arg(value_name = "SCENARIO")]
+    pub(crate) scenario: String,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// A scene file, or the name of a scenario.
+    #[arg(value_name = "SCENE.TOML")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Name of a scenario, or a scene file (what exists as a file or ends in .toml).
+    #[arg(value_name = "SCENARIO|SCENE.TOML")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Takes so many steps, whatever the scene says about its end.
+    #[arg(long, value_name = "N", conflicts_with = "time")]
+    pub(crate) steps: Option<u64>,
+    /// Ends at this simulated time, in seconds.
+    #[arg(long, value_name = "T")]
+    pub(crate) time: Option<String>,
+    /// Threads to use; all there are unless told. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// Solver to use: shorthand for --set solver.name=NAME.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) solver: Option<Solver>,
+    /// Directory for the results; runs/NAME or the next free number unless told.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replaces the run that stands in the directory.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Prints one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Shows no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Fails (after writing everything) if a step missed the solver's tolerance.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Benches to run; all unless told.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Prints one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Directory for settled beds, which take minutes to prepare.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Overrides {
+    /// Sets a parameter of the scenario or a key of the scene, such as bodies=1000 or
+    /// solver.tolerance=1e-4; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, String)>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
+        _ => Err("expected a key, an equals sign and a value, such as bodies=1000".into()),
+    }
+}
+
+/// The solvers of the library as values of an option.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Solver(pub(crate) SolverName);
+
+impl ValueEnum for Solver {
+    fn value_variants<'a>() -> &'a [Self] {
+        const COUNT: usize = SolverName::ALL.len();
+        const LIST: [Solver; COUNT] = {
+            let mut list = [Solver(SolverName::ALL[0].0); COUNT];
+            let mut i = 0;
+            while i < COUNT {
+                list[i] = Solver(SolverName::ALL[i].0);
+                i += 1;
+            }
+            list
+        };
+        &LIST
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let entry = SolverName::ALL.iter().find(|entry| entry.0 == self.0)?;
+        Some(PossibleValue::new(entry.1).help(entry.2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn overrides_split_at_the_first_equals_sign() {
+        assert_eq!(key_value("a.b = c=d"), Ok(("a.b".into(), "c=d".into())));
+        assert!(key_value("bodies").is_err() && key_value("=3").is_err());
+    }
+}

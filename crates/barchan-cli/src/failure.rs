@@ -1,0 +1,80 @@
+//! How a command fails, and with which exit code: 2 for what the user can mend in the input, 1
+//! for what went wrong on the way, 130 after an interrupt.
+//!
+//! Writing to a closed pipe (`barchan list | head -1`) is no failure: whoever read has enough.
+//! The standard macros would panic then, so everything is printed through here.
+
+use barchan::output::OutputError;
+use barchan::scene::SceneError;
+use barchan::step::StepError;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input cannot be used.
+    Input(String),
+    /// Something went wrong on the way.
+    Failed(String),
+    /// The user stopped it; what there was is written.
+    Interrupted,
+    /// Nobody reads standard output any more.
+    Unread,
+}
+
+impl Failure {
+    /// Tells the user, and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::Input(message) => complain(&message, 2),
+            Self::Failed(message) => complain(&message, 1),
+            Self::Interrupted => ExitCode::from(130),
+            Self::Unread => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// One `error:` a line, as a scene can have several faults.
+fn complain(message: &str, code: u8) -> ExitCode {
+    message.lines().for_each(|line| note(format_args!("error: {line}")));
+    ExitCode::from(code)
+}
+
+impl From<SceneError> for Failure {
+    fn from(error: SceneError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<StepError> for Failure {
+    fn from(error: StepError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Io { .. } => Self::Failed(error.to_string()),
+            OutputError::Occupied { .. } | OutputError::ForeignScene { .. } | OutputError::NotADirectory { .. } => {
+                Self::Input(error.to_string())
+            }
+        }
+    }
+}
+
+/// Prints to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::Unread,
+        _ => Failure::Failed(format!("cannot write to standard output: {error}")),
+    })
+}
+
+/// Prints a line to standard error, if anybody is there to read it.
+pub(crate) fn note(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

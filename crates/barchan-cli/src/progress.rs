@@ -1,0 +1,177 @@
+//! How a run shows where it is: a live bar on a terminal, now and then a line elsewhere, or
+//! nothing. The run calls after every step, thousands of times a second for a small scene, so
+//! that nothing is formatted unless it is shown.
+
+use crate::failure::note;
+use crate::pace::Pace;
+use barchan::output::human::{duration, grouped, short};
+use barchan::run::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
+use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The bar is drawn ten times a second.
+const REDRAW: Duration = Duration::from_millis(100);
+/// Lines come at most so often, ...
+const LINE: Duration = Duration::from_secs(2);
+/// ... every twentieth of the run, ...
+const LINE_SHARE: u64 = 20;
+/// ... and at least so often.
+const LINE_LATEST: Duration = Duration::from_secs(30);
+
+/// Shows the progress of a run.
+pub(crate) struct Display {
+    kind: Kind,
+    pace: Pace,
+    shown: Instant,
+    shown_step: u64,
+}
+
+enum Kind {
+    /// The bar, and the number of missed steps that it shows on a line of its own.
+    Bar {
+        bar: ProgressBar,
+        missed: Arc<AtomicU64>,
+    },
+    Lines,
+    Nothing,
+}
+
+impl Display {
+    /// A bar if standard error is a terminal, lines if not, nothing if quiet.
+    pub(crate) fn new(quiet: bool, steps: u64) -> Self {
+        let kind = if quiet {
+            Kind::Nothing
+        } else if stderr().is_terminal() {
+            let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
+            bar.set_style(style("{wide_bar} {percent:>3} %  {prefix}\n{wide_msg}"));
+            Kind::Bar { bar, missed: Arc::default() }
+        } else {
+            Kind::Lines
+        };
+        Self { kind, pace: Pace::new(), shown: Instant::now(), shown_step: 0 }
+    }
+
+    /// Shows the state after a step, if it is time.
+    pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        let waited = self.shown.elapsed();
+        let due = match self.kind {
+            Kind::Bar { .. } => waited >= REDRAW,
+            Kind::Lines => {
+                let far = (progress.step - self.shown_step) * LINE_SHARE >= progress.steps_total;
+                waited >= LINE && (far || waited >= LINE_LATEST)
+            }
+            Kind::Nothing => false,
+        };
+        if !due {
+            return;
+        }
+        self.shown = Instant::now();
+        self.shown_step = progress.step;
+        let rate = self.pace.sample(self.shown, progress.step);
+        match &mut self.kind {
+            Kind::Bar { bar, missed } => {
+                if progress.missed > 0 && missed.swap(progress.missed, Relaxed) == 0 {
+                    bar.set_style(alarmed(missed));
+                }
+                bar.set_prefix(clock(progress, rate));
+                bar.set_message(figures(progress, rate));
+                bar.set_position(progress.step);
+            }
+            Kind::Lines => {
+                let percent = 100.0 * progress.step as f64 / progress.steps_total as f64;
+                let mut line = format!("{percent:3.0} %  {}, {}", clock(progress, rate), figures(progress, rate));
+                if progress.missed > 0 {
+                    line += &format!(", {}", alarm(progress.missed));
+                }
+                note(line);
+            }
+            Kind::Nothing => {}
+        }
+    }
+
+    /// Removes the bar.
+    pub(crate) fn clear(&self) {
+        if let Kind::Bar { bar, .. } = &self.kind {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ ")
+}
+
+/// The bar with a loud line below.
+fn alarmed(missed: &Arc<AtomicU64>) -> ProgressStyle {
+    let missed = Arc::clone(missed);
+    style("{wide_bar:.red} {percent:>3} %  {prefix}\n{wide_msg}\n{alarm:.red.bold}").with_key(
+        "alarm",
+        move |_: &ProgressState, out: &mut dyn Write| {
+            let _ = out.write_str(&alarm(missed.load(Relaxed)));
+        },
+    )
+}
+
+/// Simulated time and time left.
+fn clock(progress: &Progress<'_>, rate: f64) -> String {
+    let left = (progress.steps_total - progress.step) as f64 / rate;
+    let digits = decimals(progress.end);
+    format!("{:.digits$} of {} s, {} left", progress.time, short(progress.end), duration(left))
+}
+
+/// Digits behind the point that show a thousandth of the whole.
+fn decimals(end: f64) -> usize {
+    if end > 0.0 { (3.0 - end.log10().ceil()).clamp(0.0, 12.0) as usize } else { 0 }
+}
+
+/// Everything else.
+fn figures(progress: &Progress<'_>, rate: f64) -> String {
+    let report = progress.report;
+    let speed = rate * progress.time / progress.step.max(1) as f64;
+    format!(
+        "{} bodies, {} contacts, {} iterations, residual {:.1e}, {} steps/s, {} × real time",
+        grouped(progress.world.bodies.len() as u64),
+        grouped(report.contacts as u64),
+        report.solver.iterations,
+        report.solver.residual,
+        rough(rate),
+        rough(speed),
+    )
+}
+
+/// Two digits: more would only flicker.
+fn rough(x: f64) -> String {
+    if x >= 100.0 || x <= 0.0 {
+        return grouped(x as u64);
+    }
+    let unit = 10f64.powf(x.log10().floor() - 1.0);
+    short((x / unit).round() * unit)
+}
+
+/// What must not be missed.
+fn alarm(missed: u64) -> String {
+    let steps = if missed == 1 { "STEP" } else { "STEPS" };
+    format!("{} {steps} MISSED THE TOLERANCE", grouped(missed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_can_be_read_in_passing() {
+        assert_eq!([rough(12_345.6), rough(99.9), rough(25.4), rough(0.0)], ["12 345", "100", "25", "0"]);
+        assert_eq!([rough(0.02164), rough(3.12)], ["0.022", "3.1"]);
+        assert_eq!([decimals(0.6), decimals(1000.0), decimals(1e-3), decimals(0.0)], [3, 0, 6, 0]);
+    }
+
+    #[test]
+    fn the_alarm_counts() {
+        assert_eq!(alarm(1), "1 STEP MISSED THE TOLERANCE");
+        assert_eq!(alarm(2000), "2 000 STEPS MISSED THE TOLERANCE");
+    }
+}

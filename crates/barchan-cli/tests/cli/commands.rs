@@ -1,0 +1,101 @@
+//! `list`, `new`, `check`, and the manners of all commands.
+
+use crate::support::Desk;
+use barchan::scenario::SCENARIOS;
+use std::process::Stdio;
+
+#[test]
+fn list_has_a_line_a_scenario() {
+    let desk = Desk::new();
+    let said = desk.barchan("list");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let names: Vec<&str> = said.out.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, SCENARIOS.iter().map(|s| s.name).collect::<Vec<_>>());
+    let said = desk.barchan("list packing");
+    assert!(said.out.contains("--set bodies=1000") && said.out.contains("how many spheres"), "{}", said.out);
+}
+
+#[test]
+fn every_scenario_can_be_printed_checked_and_started() {
+    let desk = Desk::new();
+    for scenario in SCENARIOS.iter().map(|s| s.name) {
+        let said = desk.barchan(&format!("new {scenario}"));
+        assert_eq!(said.code, 0);
+        assert!(said.out.starts_with("# Barchan scene: "), "{}", said.out);
+        desk.write("scene.toml", &said.out);
+        let said = desk.barchan("check scene.toml");
+        assert!(said.code == 0 && said.out.starts_with("scene.toml is fine\n"), "{said:?}");
+        assert_eq!(desk.json("run scene.toml --steps 1")["scenario"], scenario);
+    }
+}
+
+#[test]
+fn check_explains_and_leaves_nothing_behind() {
+    let desk = Desk::new();
+    desk.write(
+        "two.toml",
+        "[time]\nstep = 0.01\nend = 0.995\n[output]\nframe_interval = 0.1\n\
+         [[material]]\nname = \"glass\"\nfriction = 0.2\n[[material]]\nname = \"steel\"\nfriction = 0.4\n\
+         [[pair]]\nmaterials = [\"steel\", \"glass\"]\nfriction = 0.05\n\
+         [[body]]\nshape.half-space = {}\nmotion = \"fixed\"\n\
+         [[body]]\nshape.sphere.radius = 0.1\nposition = [0, 0, 1]\nmaterial = \"steel\"\n",
+    );
+    let said = desk.barchan("check two.toml");
+    assert_eq!(said.code, 0, "{said:?}");
+    for words in [
+        "1 fixed half-space, 1 sphere\n",
+        "0.1 m\n",
+        "from (-0.1, -0.1, 0.9) to (0.1, 0.1, 1.1) m",
+        "glass: 2500 kg/m³, 1 bodies",
+        "glass on steel: friction 0.05, restitution 0 (exception)",
+        "steel on steel: friction 0.4",
+        "100 steps of 0.01 s to 1 s, not 0.995 s",
+        "apgd to a residual (natural) of 1e-2",
+        "11 frames of ",
+        "memory       about ",
+    ] {
+        assert!(said.out.contains(words), "no {words:?} in {}", said.out);
+    }
+    assert_eq!(crate::support::files(&desk.path("")), ["two.toml"]);
+}
+
+#[test]
+fn check_refuses_what_run_would_refuse() {
+    let desk = Desk::new();
+    desk.write("bad.toml", "[time]\nstep = -1.0\n");
+    desk.barchan("check bad.toml").refused(2, &["bad.toml:2: time.step: must be greater than 0"]);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let desk = Desk::new();
+    for line in ["list", "new sedimentation", "check bounce", "--help"] {
+        let mut child = desk.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Closed before a byte is read.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
+    }
+}
+
+#[test]
+fn a_listener_that_leaves_is_no_error_either() {
+    let desk = Desk::new();
+    let mut child = desk.command("run bounce --steps 5").stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn help_and_usage() {
+    let desk = Desk::new();
+    assert!(desk.barchan("--help").out.contains("barchan run sedimentation"));
+    assert_eq!(desk.barchan("--version").code, 0);
+    assert_eq!(desk.barchan("").code, 2);
+    desk.barchan("chek").refused(2, &["'check'"]);
+    desk.barchan("run bounce --stepps 3").refused(2, &["--steps"]);
+    desk.barchan("run bounce --steps 3 --time 1").refused(2, &["--time"]);
+    desk.barchan("run bounce --steps -3").refused(2, &[]);
+    desk.barchan("run bounce --threads 0").refused(2, &["--threads"]);
+    desk.barchan("run bounce --solver magic").refused(2, &["apgd"]);
+}

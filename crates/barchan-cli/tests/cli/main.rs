@@ -1,0 +1,7 @@
+//! The real command in temporary directories, as a user would call it.
+
+mod commands;
+mod refusals;
+mod results;
+mod support;
+mod trouble;

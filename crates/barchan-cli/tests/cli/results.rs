@@ -1,0 +1,115 @@
+//! What a run prints and leaves behind, and that it does not depend on how it was run.
+
+use crate::support::{Desk, files};
+use serde_json::Value;
+
+/// Eight hundred spheres that have begun to pile up.
+const BED: &str = "run sedimentation --set bodies=800 --steps 200";
+
+fn keys(value: &Value) -> String {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys.join(" ")
+}
+
+#[test]
+fn json_is_one_object_with_the_promised_keys() {
+    let desk = Desk::new();
+    let said = desk.barchan("run sedimentation --set bodies=100 --steps 20 --threads 2 --json");
+    assert_eq!(said.code, 0);
+    assert_eq!(said.out.lines().count(), 1);
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(
+        keys(&json),
+        // Three more than promised: version, mean_penetration, interrupted.
+        "bodies contacts energy interrupted max_penetration mean_penetration peak_rss_bytes ranks scenario seconds \
+         solver state_hash steps threads time version"
+    );
+    assert_eq!(keys(&json["energy"]), "kinetic potential");
+    let solver = "iterations_max iterations_mean name operator_applications residual_max steps_converged tolerance";
+    assert_eq!(keys(&json["solver"]), solver);
+    assert_eq!(keys(&json["seconds"]), "broad integrate narrow output solve total");
+    assert_eq!(json["scenario"], "sedimentation");
+    assert_eq!([&json["bodies"], &json["steps"], &json["threads"], &json["ranks"]], [101, 20, 2, 1]);
+    assert!((json["time"].as_f64().unwrap() - 0.02).abs() < 1e-12);
+    // What else there is to say goes to the other stream.
+    assert!(said.err.contains("101 bodies, 20 steps") && said.err.contains("frames.pvd in ParaView"), "{}", said.err);
+}
+
+#[test]
+fn the_state_is_the_same_on_any_number_of_threads() {
+    let desk = Desk::new();
+    let json = desk.json(&format!("{BED} --threads 1"));
+    assert!(json["contacts"].as_u64().unwrap() > 1000, "{json}");
+    for threads in [2, 3, 8] {
+        assert_eq!(json["state_hash"], desk.hash(&format!("{BED} --threads {threads}")), "{threads} threads");
+    }
+}
+
+#[test]
+fn the_state_is_the_same_with_any_broad_phase() {
+    let desk = Desk::new();
+    let hash = |name: &str| desk.hash(&format!("{BED} --set broad_phase.name={name}"));
+    let octree = hash("octree");
+    assert_eq!(octree, hash("grid"));
+    assert_eq!(octree, hash("brute-force"));
+    // The shorthand for the solver that is the default anyway.
+    assert_eq!(octree, desk.hash(&format!("{BED} --solver apgd")));
+}
+
+#[test]
+fn a_scene_repeats_its_run() {
+    let desk = Desk::new();
+    let hash = desk.hash(&format!("{BED} --out first"));
+    assert_eq!(hash, desk.hash("run first/scene.toml --out second"));
+    assert_eq!(desk.read("first/scene.toml"), desk.read("second/scene.toml"));
+    let new = desk.barchan("new sedimentation --set bodies=800");
+    desk.write("mine.toml", &new.out);
+    assert_eq!(hash, desk.hash("run mine.toml --steps 200"));
+    assert_eq!(hash, desk.hash("run mine.toml --time 0.2"));
+    assert_ne!(hash, desk.hash("run mine.toml --steps 200 --set seed=5"));
+}
+
+#[test]
+fn a_run_leaves_its_files_and_says_where() {
+    let desk = Desk::new();
+    let said = desk.barchan("run sedimentation --set bodies=60 --time 0.05");
+    assert_eq!(said.code, 0);
+    assert!(said.out.starts_with("scenario     sedimentation\n"), "{}", said.out);
+    assert!(said.out.contains("files        runs/sedimentation: open picture.png, or frames.pvd in ParaView"));
+    let frames = (0..4).map(|k| format!("frames/frame-{k:06}.vtp"));
+    let mut expected: Vec<String> =
+        ["frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"].map(String::from).to_vec();
+    expected.extend(frames);
+    expected.sort();
+    assert_eq!(files(&desk.path("runs/sedimentation")), expected);
+    assert_eq!(desk.read("runs/sedimentation/steps.csv").lines().count(), 51);
+    let summary: Value = serde_json::from_str(&desk.read("runs/sedimentation/summary.json")).unwrap();
+    assert_eq!([&summary["steps"], &summary["solver"]["steps_converged"]], [50, 50]);
+    // The next one takes the next number.
+    desk.barchan("run sedimentation --set bodies=60 --steps 1");
+    assert_eq!(desk.read("runs/sedimentation-2/steps.csv").lines().count(), 2);
+}
+
+#[test]
+fn no_steps_and_no_frames() {
+    let desk = Desk::new();
+    let json = desk.json("run bounce --steps 0 --out none");
+    assert_eq!([&json["steps"], &json["contacts"]], [0, 0]);
+    assert_eq!(json["interrupted"], false);
+    assert_eq!(desk.read("none/steps.csv").lines().count(), 1);
+    assert_eq!(files(&desk.path("none/frames")), ["frame-000000.vtp"]);
+    desk.json("run none/scene.toml --set output.frame_interval=0 --out without");
+    assert_eq!(files(&desk.path("without")), ["picture.png", "scene.toml", "steps.csv", "summary.json"]);
+}
+
+#[test]
+fn progress_comes_in_lines_without_a_terminal_and_not_at_all_when_quiet() {
+    let desk = Desk::new();
+    let said = desk.barchan("run bounce --steps 10 --out loud");
+    assert!(said.err.starts_with("bounce: 2 bodies, 10 steps of 1e-4 s, "), "{}", said.err);
+    assert!(!said.err.contains('\u{1b}') && !said.out.contains('\u{1b}'), "{said:?}");
+    let said = desk.barchan("run bounce --steps 10 --out quiet --quiet");
+    assert_eq!(said.err, "");
+    assert!(said.out.contains("state hash"));
+}

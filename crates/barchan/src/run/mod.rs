@@ -1,0 +1,313 @@
+//! A whole run: a scene is stepped to its end, watched, and written down.
+//!
+//! This is what the command line and the bindings drive. The order of things is chosen so that
+//! neither work nor results are lost: the world is built before any directory is touched, the
+//! scene is on the disk before the first step, and however a run ends (at its end, stopped by
+//! its observer, by a state that is not a number, by a full disk) what there is gets written,
+//! the summary last.
+//!
+//! ```
+//! use barchan::run::{Run, RunOptions};
+//! use barchan::scenario;
+//! use std::ops::ControlFlow;
+//!
+//! let scene = scenario::find("bounce")?.scene(&[])?;
+//! let run = Run::start(&scene, &RunOptions { steps: Some(100), ..RunOptions::default() })?;
+//! // .record_in(RunDirectory::create("runs/bounce", false)?)? would leave files behind.
+//! let summary = run.to_end(|progress| {
+//!     assert!(progress.time <= progress.end);
+//!     ControlFlow::Continue(())
+//! })?;
+//! assert_eq!(summary.steps, 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod recorder;
+mod tally;
+
+pub use recorder::frame_count;
+
+use crate::output::{OutputError, RunDirectory, Summary};
+use crate::scene::{Scene, SceneError};
+use crate::step::{Simulation, StepError, StepReport};
+use crate::world::World;
+use recorder::Recorder;
+use std::ops::ControlFlow;
+use std::time::Instant;
+use tally::Tally;
+
+/// How a run departs from what its scene says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Steps to take, if not as many as reach the scene's end. The scene that is written down
+    /// ends there too, so that it repeats the run.
+    pub steps: Option<u64>,
+    /// Whether a step that misses the solver's tolerance makes the run a failure, at its end.
+    pub strict: bool,
+}
+
+/// What an observer is told after every step.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Steps done.
+    pub step: u64,
+    /// Steps of the whole run.
+    pub steps_total: u64,
+    /// Simulated time now.
+    pub time: f64,
+    /// Simulated time at the end of the run.
+    pub end: f64,
+    /// Steps so far that missed the solver's tolerance.
+    pub missed: u64,
+    /// Contacts, iterations, residuals and seconds of this step.
+    pub report: &'a StepReport,
+    /// The state after it.
+    pub world: &'a World,
+}
+
+/// Why a run did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The simulation cannot go on.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The run is strict, and the solver fell short.
+    #[error("{missed} of {steps} steps missed the tolerance {tolerance:e} (worst residual {residual:.1e})")]
+    MissedTolerance {
+        /// Steps that missed it.
+        missed: u64,
+        /// Steps done.
+        steps: u64,
+        /// The tolerance.
+        tolerance: f64,
+        /// The worst residual.
+        residual: f64,
+    },
+}
+
+/// A run that failed, with what it had done by then.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct RunFailure {
+    /// The steps that were done.
+    pub summary: Box<Summary>,
+    /// Why it failed.
+    #[source]
+    pub error: RunError,
+}
+
+/// A run under way.
+pub struct Run {
+    scene: Scene,
+    strict: bool,
+    steps_total: u64,
+    started: Instant,
+    simulation: Simulation,
+    tally: Tally,
+    recorder: Option<Recorder>,
+}
+
+impl Run {
+    /// Builds the world. Nothing is written unless [`Run::record_in`] is called.
+    ///
+    /// # Errors
+    /// If the scene cannot be used, or a fill finds no room.
+    pub fn start(scene: &Scene, options: &RunOptions) -> Result<Self, SceneError> {
+        let started = Instant::now();
+        let mut scene = scene.clone();
+        if let Some(steps) = options.steps {
+            scene.time.end = steps as f64 * scene.time.step;
+        }
+        let simulation = Simulation::from_scene(&scene)?;
+        Ok(Self {
+            strict: options.strict,
+            steps_total: scene.time.steps(),
+            started,
+            tally: Tally::default(),
+            recorder: None,
+            simulation,
+            scene,
+        })
+    }
+
+    /// Writes down the scene and the first frame, and from then on everything.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn record_in(mut self, directory: RunDirectory) -> Result<Self, OutputError> {
+        self.recorder = Some(Recorder::start(directory, &self.scene, &self.simulation.world)?);
+        Ok(self)
+    }
+
+    /// Steps of the whole run.
+    pub fn steps_total(&self) -> u64 {
+        self.steps_total
+    }
+
+    /// Steps to the end, or until `observe`, which is called after every step, breaks off.
+    ///
+    /// # Errors
+    /// If the state stops being finite, a file cannot be written, or a strict run has steps
+    /// that missed the tolerance. The summary of what was done comes with the error.
+    pub fn to_end(mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
+        let result = self.advance(observe).and_then(|()| self.record_end());
+        let summary = self.summary();
+        let result = match (result, &self.recorder) {
+            (Ok(()), Some(recorder)) => recorder.write_summary(&summary).map_err(RunError::from),
+            (Err(error), Some(recorder)) => {
+                // The first error is the one to report.
+                let _ = recorder.write_summary(&summary);
+                Err(error)
+            }
+            (result, None) => result,
+        };
+        match result.and_then(|()| self.judge(&summary)) {
+            Ok(()) => Ok(summary),
+            Err(error) => Err(RunFailure { summary: Box::new(summary), error }),
+        }
+    }
+
+    fn advance(&mut self, mut observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<(), RunError> {
+        while self.tally.steps < self.steps_total {
+            let report = self.simulation.step()?;
+            self.tally.add(&report, self.simulation.world.time);
+            if let Some(recorder) = &mut self.recorder {
+                recorder.step(&self.tally, &report, &mut self.simulation)?;
+            }
+            if observe(&self.progress(&report)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn progress<'a>(&'a self, report: &'a StepReport) -> Progress<'a> {
+        Progress {
+            step: self.tally.steps,
+            steps_total: self.steps_total,
+            time: self.tally.time,
+            end: self.steps_total as f64 * self.scene.time.step,
+            missed: self.tally.missed(),
+            report,
+            world: &self.simulation.world,
+        }
+    }
+
+    /// The last frame and the picture.
+    fn record_end(&mut self) -> Result<(), RunError> {
+        let world = &self.simulation.world;
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, world))?;
+        Ok(())
+    }
+
+    fn summary(&mut self) -> Summary {
+        let mut summary = self.tally.summary(&self.scene, &mut self.simulation);
+        summary.interrupted = self.tally.steps < self.steps_total;
+        summary.seconds.output = self.recorder.as_ref().map_or(0.0, Recorder::seconds);
+        summary.seconds.total = self.started.elapsed().as_secs_f64();
+        summary
+    }
+
+    fn judge(&self, summary: &Summary) -> Result<(), RunError> {
+        let missed = self.tally.missed();
+        if !self.strict || missed == 0 {
+            return Ok(());
+        }
+        let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
+        Err(RunError::MissedTolerance { missed, steps: summary.steps, tolerance, residual })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::{Scratch, names};
+    use crate::scenario;
+    use std::fs;
+
+    fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
+        let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        scenario::find(name).unwrap().scene(&set).unwrap()
+    }
+
+    fn steps(steps: u64) -> RunOptions {
+        RunOptions { steps: Some(steps), ..RunOptions::default() }
+    }
+
+    fn carry_on(_: &Progress<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    #[test]
+    fn a_run_leaves_all_its_files() {
+        let scratch = Scratch::new();
+        let scene = scene("sedimentation", &[("bodies", "50"), ("output.frame_interval", "0.004")]);
+        let directory = RunDirectory::create(scratch.path(), true).unwrap();
+        let run = Run::start(&scene, &steps(10)).unwrap().record_in(directory).unwrap();
+        let mut seen = Vec::new();
+        let summary = run
+            .to_end(|progress| {
+                seen.push((progress.step, progress.steps_total));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
+        assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 51, false));
+        assert_eq!(scratch.names(), ["frames", "frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"]);
+        // At 0, 4 and 8 ms, and the end.
+        assert_eq!(names(&scratch.path().join("frames")).len(), 4);
+        assert_eq!(fs::read_to_string(scratch.path().join("steps.csv")).unwrap().lines().count(), 11);
+        let written = fs::read_to_string(scratch.path().join("summary.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&written).unwrap().state_hash, summary.state_hash);
+        // The scene ends where the run did, and repeats it.
+        let again = Scene::from_toml(&fs::read_to_string(scratch.path().join("scene.toml")).unwrap(), "text").unwrap();
+        let again = Run::start(&again, &RunOptions::default()).unwrap().to_end(carry_on).unwrap();
+        assert_eq!((again.steps, again.state_hash), (10, summary.state_hash));
+    }
+
+    #[test]
+    fn an_observer_can_stop_it() {
+        let scratch = Scratch::new();
+        let directory = RunDirectory::create(scratch.path(), true).unwrap();
+        let run = Run::start(&scene("bounce", &[]), &steps(100)).unwrap().record_in(directory).unwrap();
+        let stop = |p: &Progress<'_>| if p.step == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let summary = run.to_end(stop).unwrap();
+        assert!(summary.interrupted && summary.steps == 7);
+        assert!(scratch.path().join("picture.png").exists() && scratch.path().join("summary.json").exists());
+        // At its very end there is nothing left to interrupt.
+        let run = Run::start(&scene("bounce", &[]), &steps(7)).unwrap();
+        assert!(!run.to_end(stop).unwrap().interrupted);
+    }
+
+    #[test]
+    fn no_steps_are_a_run_too() {
+        let summary = Run::start(&scene("bounce", &[]), &steps(0)).unwrap().to_end(carry_on).unwrap();
+        assert_eq!((summary.steps, summary.time, summary.solver.iterations_mean), (0, 0.0, 0.0));
+        assert!(!summary.interrupted);
+    }
+
+    #[test]
+    fn strict_runs_fail_at_their_end() {
+        let scene =
+            scene("packing", &[("bodies", "60"), ("solver.tolerance", "1e-14"), ("solver.max_iterations", "1")]);
+        let options = RunOptions { strict: true, ..steps(150) };
+        let failure = Run::start(&scene, &options).unwrap().to_end(carry_on).unwrap_err();
+        assert_eq!(failure.summary.steps, 150);
+        assert!(failure.to_string().contains("of 150 steps missed the tolerance 1e-14"), "{failure}");
+    }
+
+    #[test]
+    fn numbers_out_of_range_stop_it_and_leave_a_summary() {
+        let scratch = Scratch::new();
+        let directory = RunDirectory::create(scratch.path(), true).unwrap();
+        let mut run = Run::start(&scene("bounce", &[]), &steps(100)).unwrap().record_in(directory).unwrap();
+        run.simulation.world.gravity.z = -f64::MAX;
+        let failure = run.to_end(carry_on).unwrap_err();
+        assert!(matches!(failure.error, RunError::Step(StepError::Overflow { step: 2, body: 1 })), "{failure}");
+        assert!(failure.summary.interrupted && failure.summary.steps == 1);
+        assert!(scratch.path().join("summary.json").exists() && !scratch.path().join("picture.png").exists());
+    }
+}
