@@ -204,10 +204,7 @@ impl Simulation {
     fn pose_problem(&mut self) {
         let (world, h) = (&self.world, self.options.h);
         integrate::free_motion(world, h, &mut self.free);
-        let gravity = world.gravity.length();
-        let options = &self.options.contact;
-        let (contacts, problem) = (&mut self.contacts, &mut self.problem);
-        assemble(&world.bodies, &world.materials, &self.free, contacts, options, gravity, h, problem);
+        assemble(world, &self.free, &mut self.contacts, &self.options.contact, h, &mut self.problem);
     }
 
     /// After it: `γ` holds the impulses and `response` the velocity changes.
@@ -229,7 +226,7 @@ impl Simulation {
         integrate::advance(&mut self.world.bodies, &self.free, |i| operator.twist(response, i), self.options.h);
         self.warm.remember(&mut self.contacts, &mut self.γ);
         self.steps += 1;
-        self.world.time = self.world.time + self.options.h;
+        self.world.time += self.options.h;
     }
 
     fn check(&self, report: &StepReport) -> Result<(), StepError> {

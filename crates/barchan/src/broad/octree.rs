@@ -43,6 +43,8 @@ pub struct Octree {
     hulls: Vec<Aabb>,
     nodes: Vec<Node>,
     leaves: Vec<u32>,
+    /// Subtrees that are built each by one task: (from, to, level).
+    tops: Vec<(usize, usize, u32)>,
     subtrees: Vec<Vec<Node>>,
     emitted: Emitted,
 }
@@ -92,11 +94,12 @@ impl Octree {
 
     /// Builds the flat tree: large subtrees in parallel, then joined in order.
     fn build(&mut self) {
-        let mut tops = Vec::new();
-        list_subtrees(&self.keys, 0, self.keys.len(), 0, &mut tops);
+        let tops = &mut self.tops;
+        tops.clear();
+        list_subtrees(&self.keys, 0, self.keys.len(), 0, tops);
         self.subtrees.resize_with(tops.len().max(self.subtrees.len()), Vec::new);
         let (keys, hulls) = (&self.keys, &self.hulls);
-        self.subtrees[..tops.len()].par_iter_mut().zip(&tops).for_each(|(nodes, &(from, to, level))| {
+        self.subtrees[..tops.len()].par_iter_mut().zip(&*tops).for_each(|(nodes, &(from, to, level))| {
             nodes.clear();
             add_cell(keys, hulls, from, to, level, nodes);
         });

@@ -4,7 +4,7 @@
 
 use super::kernels::{self, BODY_CHUNK, BodyLists, General, Lever, Pass, Round, State, Step, Sums, vectorised};
 use super::seam::{ConeProblem, Descent, Metric, Response};
-use super::{Criterion, Geometry, Problem, Residuals};
+use super::{BadProblem, Criterion, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
 use crate::util::reserve_with_slack;
@@ -63,9 +63,10 @@ fn add_pairs(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 }
 
 impl<'a> MatrixFree<'a> {
-    /// Prepares the operator of a sound problem; see [`Problem::check`].
+    /// Prepares the operator of a sound problem; see [`Problem::check`]. Values that are not numbers
+    /// do no harm here: solvers find and report them.
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
-        debug_assert_eq!(problem.check(), Ok(()));
+        debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
         ws.lists.fill(problem);
         if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
             ws.spin.clear();
@@ -121,7 +122,8 @@ impl<'a> MatrixFree<'a> {
             dual: sums.dual,
             complementarity: sums.complementarity.abs() / self.problem.contacts().max(1) as f64,
             complementarity_max: sums.complementarity_max,
-            natural: if self.natural_unit > 0.0 { natural / self.natural_unit } else { natural },
+            // Where no impulse is needed, any is infinitely too much.
+            natural: if natural == 0.0 { 0.0 } else { natural / self.natural_unit },
         }
     }
 
