@@ -203,7 +203,7 @@ fn spheres_rebound_head_on_and_oblique() {
         assert!((rebound - e * approach).abs() < 1e-9 * approach, "{rebound} after {approach}");
         // That line is where geometry has it, but for the way of one step.
         assert!((n.y.abs() - offset).abs() < 0.03, "{n} for offset {offset}");
-        assert_eq!(spin(&simulation, 0), DVec3::ZERO);
+        assert!(spin(&simulation, 0).length() < 1e-12, "no friction, no spin");
     }
 }
 
@@ -399,7 +399,7 @@ fn external_force_and_torque_act_until_they_are_removed() {
 fn packing(friction: f64) -> (f64, f64) {
     let overrides = [("bodies", "1000".to_owned()), ("friction", format!("{friction}")), ("time.step", "1e-3".into())];
     let mut simulation = simulation("packing", &overrides);
-    run(&mut simulation, 550);
+    run(&mut simulation, 480);
     // A few steps at a tight tolerance, for the contacts.
     let options = StepOptions { solver: SolverOptions { tolerance: 1e-4, ..TIGHT }, ..*simulation.options() };
     let mut simulation = Simulation::new(simulation.world, options);

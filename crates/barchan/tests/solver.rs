@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 /// The contact problem of a settled bed.
 fn settled(bodies: usize, friction: f64) -> Problem {
     let mut bed = simulation("sedimentation", &[("bodies", bodies.to_string()), ("friction", friction.to_string())]);
-    run(&mut bed, 450);
+    run(&mut bed, 400);
     bed.problem().clone()
 }
 
@@ -53,8 +53,8 @@ fn impact() -> Problem {
     simulation.problem().clone()
 }
 
-static BED: LazyLock<Problem> = LazyLock::new(|| settled(250, 0.5));
-static SMOOTH: LazyLock<Problem> = LazyLock::new(|| settled(200, 0.0));
+static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
+static SMOOTH: LazyLock<Problem> = LazyLock::new(|| settled(180, 0.0));
 static IMPACT: LazyLock<Problem> = LazyLock::new(impact);
 
 /// The problems with their names; each has enough contacts to be worth solving.
