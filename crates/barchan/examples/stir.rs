@@ -15,32 +15,31 @@ use barchan::world::{Body, ExternalForce};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A bed of the scenario library, left to settle.
-    let scene = scenario::find("sedimentation")?.scene(&[("bodies".into(), "800".into())])?;
+    let scene = scenario::find("sedimentation")?.scene(&[("bodies".into(), "400".into())])?;
     let mut simulation = Simulation::from_scene(&scene)?;
-    while simulation.world.time < 0.5 {
+    while simulation.world.time < 0.4 {
         simulation.step()?;
     }
     println!("settled: {} bodies, kinetic energy {:.1e} J", simulation.world.bodies.len(), simulation.energy().kinetic);
 
-    // A ball three times as large goes on top, at the left wall, and sinks in a little.
+    // A ball twice as large goes on top, at the left wall, and sinks in a little.
     let surface = simulation.world.bodies.position.iter().map(|x| x.z).fold(0.0, f64::max);
-    let mut options = *simulation.options();
-    options.solver.tolerance = 1e-3;
+    let options = *simulation.options();
     let mut world = simulation.world;
-    let stirrer = world.add(Body::dynamic(Shape::sphere(0.03), DVec3::new(-0.05, 0.0, surface + 0.04)));
+    let stirrer = world.add(Body::dynamic(Shape::sphere(0.02), DVec3::new(-0.04, 0.0, surface + 0.03)));
     world.bodies.velocity[stirrer as usize].z = -1.5;
     let mut simulation = Simulation::new(world, options);
 
     // Drag it to the right: the force follows the speed that is still missing.
     let wanted = 0.3;
-    for step in 0..400 {
+    for step in 0..250 {
         let bodies = &simulation.world.bodies;
         let i = bodies.index_of(stirrer).ok_or("the stirrer is there")?;
         let (x, v, mass) = (bodies.position[i], bodies.velocity[i], 1.0 / bodies.inverse_mass[i]);
         let force = DVec3::X * (mass * (wanted - v.x) / 0.005);
         simulation.world.external.insert(stirrer, ExternalForce { force, torque: DVec3::ZERO });
         let report = simulation.step()?;
-        if step % 40 == 0 {
+        if step % 25 == 0 {
             println!(
                 "t = {:.2} s  at x = {:6.3} m, z = {:5.3} m  pulls with {:6.2} N  ({} contacts)",
                 simulation.world.time, x.x, x.z, force.x, report.contacts

@@ -4,7 +4,7 @@
 //! cargo run --release -p barchan --example watch_energy -- some/directory
 //! ```
 //!
-//! Two thousand spheres fall into a box; `energy.csv` tells where their energy went, `bed.png`
+//! A thousand spheres fall into a box; `energy.csv` tells where their energy went, `bed.png`
 //! where they came to lie. Without a directory they go to the system's temporary one.
 
 use barchan::output::{PictureOptions, write_png};
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args_os().nth(1).map_or_else(std::env::temp_dir, PathBuf::from);
 
     // What `--set` does on the command line: parameters of the scenario, or keys of the scene.
-    let overrides = [("bodies", "2000"), ("friction", "0.2"), ("solver.tolerance", "1e-2")];
+    let overrides = [("bodies", "1000"), ("friction", "0.2"), ("solver.tolerance", "1e-2")];
     let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let scene = scenario::find("sedimentation")?.scene(&overrides)?;
     let mut simulation = Simulation::from_scene(&scene)?;
