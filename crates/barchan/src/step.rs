@@ -216,10 +216,7 @@ impl Simulation {
     fn pose_problem(&mut self) {
         let (world, h) = (&self.world, self.options.h);
         integrate::free_motion(world, h, &mut self.free);
-        let gravity = world.gravity.length();
-        let options = &self.options.contact;
-        let (contacts, problem) = (&mut self.contacts, &mut self.problem);
-        assemble(&world.bodies, &world.materials, &self.free, contacts, options, gravity, h, problem);
+        assemble(world, &self.free, &mut self.contacts, &self.options.contact, h, &mut self.problem);
     }
 
     /// After it: the solver can compute with the problem. A state may be finite and its squares

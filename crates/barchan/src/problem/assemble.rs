@@ -15,7 +15,7 @@ use crate::shape::Shape;
 use crate::util::lanes::{ContactVec, LANES};
 use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
 use crate::util::reserve_with_slack;
-use crate::world::{Bodies, Materials};
+use crate::world::{Bodies, World};
 use glam::{DMat3, DVec3};
 
 /// Velocities at the end of the step if there were no contacts: v̂ and ω̂ of each body.
@@ -46,17 +46,16 @@ fn arms(bodies: &Bodies, [a, b]: [u32; 2], n: DVec3) -> [DVec3; 2] {
 /// Fills `problem` from the contacts of a step of length `h`; `contacts` keeps pairs and gaps,
 /// its normals move into the problem.
 ///
-/// Needs velocities before the step in `bodies` and without contacts in `free`.
+/// Needs velocities before the step in `world` and without contacts in `free`.
 pub fn assemble(
-    bodies: &Bodies,
-    materials: &Materials,
+    world: &World,
     free: &FreeMotion,
     contacts: &mut Contacts,
     options: &ContactOptions,
-    gravity: f64,
     h: f64,
     problem: &mut Problem,
 ) {
+    let (bodies, materials) = (&world.bodies, &world.materials);
     let m = contacts.len();
     std::mem::swap(&mut problem.normals, &mut contacts.normals);
     problem.pairs.clear();
@@ -67,7 +66,7 @@ pub fn assemble(
     problem.friction.resize(m);
     problem.bias.resize(m);
 
-    let threshold = options.restitution_threshold * gravity * h;
+    let threshold = options.restitution_threshold * world.gravity.length() * h;
     let normals = &problem.normals;
     let (pairs, gaps) = (&contacts.pairs, &contacts.gaps);
     let friction = Disjoint::new(problem.friction.blocks_mut());

@@ -16,7 +16,8 @@ pub fn project_in_metric(z: DVec3, n: DVec3, friction: f64, kappa: f64) -> DVec3
     let zn = z.dot(n);
     let zt = z - n * zn;
     let t = zt.length();
-    if t <= friction * zn {
+    // Without friction the bound is −0 for a pull along the normal, which t = 0 would meet.
+    if zn >= 0.0 && t <= friction * zn {
         return z;
     }
     let pn = (zn + friction * kappa * t) / (1.0 + friction * friction * kappa);
@@ -37,8 +38,9 @@ pub fn project4<T: Lanes>(z: V3<T>, n: V3<T>, friction: T, kappa: T) -> V3<T> {
     let num = (zn + friction * kappa * t).max(zero);
     let inverse = one / ((one + friction * friction * kappa) * t.max(T::splat(f64::MIN_POSITIVE)));
     let limit = friction * zn;
-    // Inside the cone both parts stay as they are.
-    let normal = T::select_le(t, limit, zn, num * (t * inverse));
+    // Inside the cone both parts stay as they are. (A pull straight along the normal of a contact
+    // without friction passes for inside: 0 ≤ −0. Its normal part is cut off all the same.)
+    let normal = T::select_le(t, limit, zn, num * (t * inverse)).max(zero);
     let tangential = T::select_le(t, limit, one, friction * (num * inverse));
     n * normal + zt * tangential
 }
@@ -100,5 +102,19 @@ mod tests {
         let z = DVec3::new(3.0, 4.0, 5.0);
         assert_eq!(project(z, DVec3::X, 0.0), DVec3::new(3.0, 0.0, 0.0));
         assert_eq!(project(-z, DVec3::X, 0.0), DVec3::ZERO);
+    }
+
+    /// A pull straight along the normal once passed for inside the cone, and glued bodies together.
+    #[test]
+    fn a_pull_along_the_normal_is_no_impulse() {
+        for friction in [0.0, 0.5] {
+            assert_eq!(project(-3.0 * DVec3::X, DVec3::X, friction), DVec3::ZERO);
+            let mut block = V4::default();
+            block.set_lane(0, -3.0 * DVec3::X);
+            let mut normal = V4::default();
+            normal.set_lane(0, DVec3::X);
+            let p = project4(V3::<F4>::load(&block), V3::load(&normal), F4::splat(friction), F4::splat(1.0)).store();
+            assert_eq!(p.lane(0), DVec3::ZERO);
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! A = DᵀM⁻¹D without ever assembling it: one pass over bodies that gathers their contacts'
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
-//! depends on the number of threads. The passes themselves are in [`super::kernels`].
+//! depends on the number of threads. The passes themselves are in `kernels.rs`.
 
 use super::kernels::{
     self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, State, Step, Sums,
 };
 use super::seam::{ConeProblem, Descent, Metric};
-use super::{Criterion, Geometry, Problem, Residuals};
+use super::{BadProblem, Criterion, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
 use crate::util::reserve_with_slack;
@@ -61,9 +61,10 @@ macro_rules! with_lever {
 }
 
 impl<'a> MatrixFree<'a> {
-    /// Prepares the operator of a sound problem; see [`Problem::check`].
+    /// Prepares the operator of a sound problem; see [`Problem::check`]. Values that are not numbers
+    /// do no harm here: solvers find and report them.
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
-        debug_assert_eq!(problem.check(), Ok(()));
+        debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
         ws.lists.fill(problem);
         if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
             ws.round.clear();
@@ -123,7 +124,8 @@ impl<'a> MatrixFree<'a> {
             dual: sums.dual,
             complementarity: sums.complementarity.abs() / self.problem.contacts().max(1) as f64,
             complementarity_max: sums.complementarity_max,
-            natural: if self.natural_unit > 0.0 { natural / self.natural_unit } else { natural },
+            // Where no impulse is needed, any is infinitely too much.
+            natural: if natural == 0.0 { 0.0 } else { natural / self.natural_unit },
         }
     }
 

@@ -26,17 +26,21 @@ pub struct Residuals {
     pub complementarity: f64,
     /// max |γᵢ·gᵢ|, the largest complementarity of S0.
     pub complementarity_max: f64,
-    /// ‖γ − Π(γ − ηg)‖/‖Π(−ηb)‖, without units: 1 at γ = 0, 0 at the solution.
+    /// ‖γ − Π(γ − ηg)‖/‖Π(−ηb)‖, without units: 1 at γ = 0, 0 at the solution; infinite for
+    /// impulses where none are needed.
     pub natural: f64,
 }
 
 impl Residuals {
-    /// The one that a criterion watches.
+    /// The one that a criterion watches. Not a number if anything in the problem is not.
     pub fn by(&self, criterion: Criterion) -> f64 {
+        // A maximum loses what is not a number; the sum of γ·g keeps it.
+        let violation = if self.complementarity.is_nan() { f64::NAN } else { self.primal.max(self.dual) };
         match criterion {
             Criterion::Natural => self.natural,
-            Criterion::S1 => self.primal.max(self.dual).max(self.complementarity),
-            Criterion::S0 => self.primal.max(self.dual).max(self.complementarity_max),
+            Criterion::S1 | Criterion::S0 if violation.is_nan() => violation,
+            Criterion::S1 => violation.max(self.complementarity),
+            Criterion::S0 => violation.max(self.complementarity_max),
         }
     }
 }

@@ -100,6 +100,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         let mut lipschitz = self.lipschitz.filter(|_| shrink).unwrap_or_else(|| problem.mean_scale());
         let mut best_residual = f64::INFINITY;
         let mut best_iteration = 0;
+        let mut cold = false;
 
         loop {
             // A step from y, and the residual of the present iterate.
@@ -110,6 +111,14 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
             let mut descent = problem.descend(γ, γ_last, β, here, lipschitz, options.criterion, &mut x);
 
             let residual = descent.residual;
+            if residual == f64::INFINITY && !cold {
+                // No impulse solves this problem, those to start from do not: start from none.
+                cold = true;
+                self.buffers[next] = x;
+                problem.reset_impulses(&mut self.buffers[present]);
+                problem.reset_velocities(&mut self.velocities[at]);
+                continue;
+            }
             if keep_history {
                 report.history.push(Moment { operator_applications: report.operator_applications, residual });
             }
