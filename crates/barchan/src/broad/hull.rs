@@ -79,7 +79,11 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
         for (hull, i) in hulls.iter_mut().zip(range) {
             if let Some(radius) = bodies.shape[i].bounding_radius() {
                 let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
-                *hull = Aabb { low: bodies.position[i] - r, high: bodies.position[i] + r };
+                let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
+                // What is not finite meets nobody; the end of the step reports it.
+                if (high - low).is_finite() {
+                    *hull = Aabb { low, high };
+                }
             }
         }
     });

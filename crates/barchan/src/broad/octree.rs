@@ -95,8 +95,8 @@ impl Octree {
                     continue;
                 }
                 // The deepest level whose cells are not smaller than the hull: the exponent of
-                // the ratio is the floor of its logarithm.
-                let ratio = (frame.edge / hull.extent()).clamp(1.0, cells);
+                // the ratio is the floor of its logarithm. What is not a number counts as large.
+                let ratio = (frame.edge / hull.extent()).max(1.0).min(cells);
                 let level = (ratio.to_bits() >> 52) as u32 - 1023;
                 let t = (hull.centre() - frame.origin) * scale;
                 let cell = |c: f64| c.clamp(0.0, cells - 1.0) as u32 >> (BITS - level) << (BITS - level);
