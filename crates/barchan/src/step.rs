@@ -209,6 +209,8 @@ impl Simulation {
     /// After it: `contacts` holds every contact that can act in this step.
     fn find_contacts(&mut self) {
         let (h, margin) = (self.options.h, self.options.contact.margin);
+        // The normals of the last step lie in its problem: their memory is used again.
+        std::mem::swap(&mut self.contacts.normals, &mut self.problem.normals);
         self.contacts.detect(&self.world.bodies, &mut self.pairs, &self.unbounded, h, margin);
     }
 

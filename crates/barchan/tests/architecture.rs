@@ -26,7 +26,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// All that a solver may take from the contact problem: its seam, and the residuals it reports.
-const SEAM: &[&str] = &["ConeProblem", "Criterion", "Metric", "Residuals"];
+const SEAM: &[&str] = &["ConeProblem", "DescentStep", "Extrapolation", "Criterion", "Metric", "Residuals"];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

@@ -8,26 +8,12 @@
 use super::Problem;
 use super::cone::project4;
 use crate::util::lanes::{ContactVec, F4, LANES, Lanes, V3, V4};
+use crate::util::prefetch;
 use glam::DVec3;
 use std::ops::Range;
 
-/// Velocity and spin of a body, as response to an iterate (first six) and to an extrapolation.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
-pub(super) struct State([f64; 12]);
-
-impl State {
-    /// Velocity and spin in response to the iterate.
-    pub(super) fn response(&self) -> [DVec3; 2] {
-        let w = &self.0;
-        [DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5])]
-    }
-
-    /// Sets the extrapolation to the iterate.
-    pub(super) fn forget_momentum(&mut self) {
-        self.0.copy_within(0..6, 6);
-    }
-}
+/// Velocity and spin of a body in response to impulses.
+pub(super) type Twist = [f64; 6];
 
 /// Partial sums of a pass over contacts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -196,7 +182,8 @@ pub(super) struct Pass<'a, L> {
     pub(super) problem: &'a Problem,
     pub(super) normal_scale: &'a [F4],
     pub(super) ratio: &'a [F4],
-    pub(super) states: &'a [State],
+    /// Response of γ.
+    pub(super) w: &'a [Twist],
     pub(super) η: f64,
 }
 
@@ -204,27 +191,46 @@ pub(super) struct Pass<'a, L> {
 pub(super) struct Step<'a> {
     pub(super) γ: &'a [V4],
     pub(super) γ_last: &'a [V4],
+    /// Response of γ_last.
+    pub(super) w_last: &'a [Twist],
     pub(super) β: f64,
     pub(super) lipschitz: f64,
 }
 
+/// Blocks between the fetching of bodies and their use.
+const AHEAD: usize = 8;
+
 impl<L: Lever> Pass<'_, L> {
-    /// Velocities g of the contacts of a block, for the iterate and for the extrapolation.
+    /// Velocities of the contacts of a block in response to impulses, without the bias.
     #[inline(always)]
-    fn velocities<T: Lanes>(&self, block: usize, n: V3<T>) -> [V3<T>; 2] {
+    fn relative<T: Lanes>(&self, w: &[Twist], block: usize, n: V3<T>) -> V3<T> {
         let [ids_a, ids_b] = bodies_of_block(&self.problem.pairs, block);
-        let (a, b) = (gather(self.states, ids_a), gather(self.states, ids_b));
-        let bias = V3::load(&self.problem.bias.blocks()[block]);
-        [self.lever.relative(block, n, a[0], b[0]) + bias, self.lever.relative(block, n, a[1], b[1]) + bias]
+        self.lever.relative(block, n, gather(w, ids_a), gather(w, ids_b))
+    }
+
+    /// g = Aγ + b of the contacts of a block.
+    #[inline(always)]
+    fn gradient<T: Lanes>(&self, block: usize, n: V3<T>) -> V3<T> {
+        self.relative(self.w, block, n) + V3::load(&self.problem.bias.blocks()[block])
     }
 }
 
-/// Velocities and spins of four bodies, for the iterate and for the extrapolation.
+/// Asks for the bodies B of a block. Bodies A come in order and need no asking.
 #[inline(always)]
-fn gather<T: Lanes>(states: &[State], [i, j, k, l]: [u32; LANES]) -> [[V3<T>; 2]; 2] {
-    let rows = [&states[i as usize].0, &states[j as usize].0, &states[k as usize].0, &states[l as usize].0];
-    let [vx, vy, vz, sx, sy, sz, wx, wy, wz, tx, ty, tz] = T::transpose(rows);
-    [[V3 { x: vx, y: vy, z: vz }, V3 { x: sx, y: sy, z: sz }], [V3 { x: wx, y: wy, z: wz }, V3 { x: tx, y: ty, z: tz }]]
+fn prefetch_bodies(pairs: &[[u32; 2]], block: usize, w: &[Twist], w_last: &[Twist]) {
+    if let Some(four) = pairs.get(block * LANES..(block + 1) * LANES) {
+        for pair in four {
+            prefetch(w, pair[1] as usize);
+            prefetch(w_last, pair[1] as usize);
+        }
+    }
+}
+
+/// Velocities and spins of four bodies.
+#[inline(always)]
+fn gather<T: Lanes>(w: &[Twist], [i, j, k, l]: [u32; LANES]) -> [V3<T>; 2] {
+    let [vx, vy, vz, sx, sy, sz] = T::transpose6([&w[i as usize], &w[j as usize], &w[k as usize], &w[l as usize]]);
+    [V3 { x: vx, y: vy, z: vz }, V3 { x: sx, y: sy, z: sz }]
 }
 
 /// The bodies of four contacts. Lanes behind the last contact have body 0 on both sides, so that
@@ -315,20 +321,26 @@ fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
     let (β, inverse_l, one) = (T::splat(step.β), T::splat(1.0 / step.lipschitz), T::splat(1.0));
     let mut sums = LaneSums::<T>::zero();
     for (x, k) in x.iter_mut().zip(range) {
+        prefetch_bodies(&p.pairs, k + AHEAD, pass.w, step.w_last);
         let n = V3::<T>::load(&p.normals.blocks()[k]);
         let μ = T::load(&p.friction.blocks()[k]);
-        let [g, g_y] = pass.velocities(k, n);
+        let bias = V3::load(&p.bias.blocks()[k]);
+        let u = pass.relative(pass.w, k, n);
+        let u_last = pass.relative(step.w_last, k, n);
         let γ = V3::load(&step.γ[k]);
 
         // The residual of γ.
+        let g = u + bias;
         if NATURAL {
             sums.add_natural(γ, g, n, μ, pass.η);
         } else {
             sums.add_violations(γ, g, n, μ);
         }
 
-        // The step from y against the gradient there, in the metric H = a_n·diag(1, κ, κ).
+        // The step from y = γ + β(γ − γ⁻) against the gradient there, which is linear in y, in the
+        // metric H = a_n·diag(1, κ, κ).
         let y = γ + (γ - V3::load(&step.γ_last[k])) * β;
+        let g_y = g + (u - u_last) * β;
         let (a_n, κ) = (T::load(&pass.normal_scale[k]), T::load(&pass.ratio[k]));
         let along_t = inverse_l / (a_n * κ);
         let along_n = along_t * κ;
@@ -348,26 +360,27 @@ fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
 /// Defines a function that runs a kernel in AVX registers where the machine has them, and in
 /// plain arrays elsewhere. The instructions change, the arithmetic does not.
 macro_rules! vectorised {
-    ($name:ident = $kernel:ident [$($natural:literal)?] ($($arg:ident: $type:ty),*) -> $result:ty) => {
+    ($name:ident = $kernel:ident [$flag:literal] ($($arg:ident: $type:ty),*) -> $result:ty) => {
         pub(super) fn $name<L: Lever>($($arg: $type),*) -> $result {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
                 fn with_avx<L: Lever>($($arg: $type),*) -> $result {
-                    $kernel::<crate::util::lanes::Avx, L, $($natural)?>($($arg),*)
+                    $kernel::<crate::util::lanes::Avx, L, $flag>($($arg),*)
                 }
                 if std::arch::is_x86_feature_detected!("avx2") {
                     // SAFETY: the machine has AVX2.
                     return unsafe { with_avx($($arg),*) };
                 }
             }
-            $kernel::<F4, L, $($natural)?>($($arg),*)
+            $kernel::<F4, L, $flag>($($arg),*)
         }
     };
 }
 vectorised!(descend_natural = descend_blocks[true](pass: &Pass<'_, L>, step: &Step<'_>, range: Range<usize>, x: &mut [V4]) -> Sums);
 vectorised!(descend_violations = descend_blocks[false](pass: &Pass<'_, L>, step: &Step<'_>, range: Range<usize>, x: &mut [V4]) -> Sums);
-vectorised!(respond = respond_bodies[](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [State]) -> f64);
+vectorised!(respond_alone = respond_bodies[false](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
+vectorised!(respond = respond_bodies[true](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
 
 /// The pass over contacts that judges γ by every measure.
 pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], range: Range<usize>) -> Sums {
@@ -375,7 +388,7 @@ pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], range: Range
     let mut sums = LaneSums::<F4>::zero();
     for k in range {
         let n = V3::load(&p.normals.blocks()[k]);
-        let [g, _] = pass.velocities(k, n);
+        let g = pass.gradient(k, n);
         let (γ, μ) = (V3::load(&γ[k]), p.friction.blocks()[k]);
         sums.add_natural(γ, g, n, μ, pass.η);
         sums.add_violations(γ, g, n, μ);
@@ -387,7 +400,7 @@ pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], range: Range
 pub(super) fn gradient_blocks<L: Lever>(pass: &Pass<'_, L>, out: &mut [V4]) {
     for (k, out) in out.iter_mut().enumerate() {
         let n = V3::<F4>::load(&pass.problem.normals.blocks()[k]);
-        *out = pass.velocities(k, n)[0].store();
+        *out = pass.gradient(k, n).store();
     }
 }
 
@@ -457,19 +470,26 @@ pub(super) struct BodyPass<'a, L> {
     pub(super) problem: &'a Problem,
     pub(super) lists: &'a BodyLists,
     pub(super) x: &'a [V4],
-    pub(super) from: &'a [State],
+    /// Responses of γ and γ⁻, from which x was stepped with momentum β.
+    pub(super) w: &'a [Twist],
+    pub(super) w_last: &'a [Twist],
     pub(super) β: f64,
 }
 
-/// The pass over a chunk of bodies; see [`super::ConeProblem::respond`]. Returns dᵀAd.
+/// The pass over a chunk of bodies; see [`super::ConeProblem::respond`]. Returns dᵀAd if
+/// `NORM` asks for it.
 ///
 /// The order of a body's sum is fixed: contacts from elsewhere first, then those of the chunk,
 /// ascending. The loops go over contacts and have no branches that depend on them; impulses on
 /// bodies outside of the chunk go to a sum that nobody reads.
 #[inline(always)]
-fn respond_bodies<T: Lanes, L: Lever>(pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [State]) -> f64 {
+fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
+    pass: &BodyPass<'_, L>,
+    range: Range<usize>,
+    to: &mut [Twist],
+) -> f64 {
     const OUTSIDE: usize = BODY_CHUNK;
-    let BodyPass { lever, problem, lists, x, from, β } = pass;
+    let BodyPass { lever, problem, lists, x, w, w_last, β } = pass;
     let (normals, pairs) = (problem.normals.blocks(), &problem.pairs);
     let mut sums = [[F4([0.0; LANES]); 2]; BODY_CHUNK + 1];
     let place = |body: u32| (body as usize).wrapping_sub(range.start).min(OUTSIDE);
@@ -503,14 +523,17 @@ fn respond_bodies<T: Lanes, L: Lever>(pass: &BodyPass<'_, L>, range: Range<usize
     for ((to, j), sum) in to.iter_mut().zip(range).zip(&sums) {
         let inverse_mass = problem.inverse_mass[j];
         if inverse_mass == 0.0 {
+            *to = [0.0; 6];
             continue;
         }
-        let (w, old) = (lever.response(j, inverse_mass, sum), &from[j].0);
+        *to = lever.response(j, inverse_mass, sum);
+        if !NORM {
+            continue;
+        }
+        // The step from y: w_x − (w + β(w − w⁻)).
         let mut change = [0.0; 6];
         for k in 0..6 {
-            to.0[k] = w[k];
-            to.0[k + 6] = w[k] + (w[k] - old[k]) * β;
-            change[k] = w[k] - old[k + 6];
+            change[k] = to[k] - (w[j][k] + (w[j][k] - w_last[j][k]) * β);
         }
         lever.add_norm(j, inverse_mass, &change, &mut norm);
     }

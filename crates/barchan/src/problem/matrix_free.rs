@@ -3,9 +3,9 @@
 //! depends on the number of threads. The passes themselves are in `kernels.rs`.
 
 use super::kernels::{
-    self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, State, Step, Sums,
+    self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Sums, Twist,
 };
-use super::seam::{ConeProblem, Descent, Metric};
+use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use super::{BadProblem, Criterion, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
@@ -16,9 +16,16 @@ use std::ops::Range;
 /// Blocks of contacts a task.
 const BLOCK_CHUNK: usize = 512;
 
-/// Body-side velocities: of an iterate, and of an extrapolation.
+/// Body-side velocities: velocity and spin of each body.
 #[derive(Clone, Debug, Default)]
-pub struct BodyVec(Vec<State>);
+pub struct BodyVec(Vec<Twist>);
+
+impl BodyVec {
+    fn shape(&mut self, bodies: usize) {
+        reserve_with_slack(&mut self.0, bodies);
+        self.0.resize(bodies, [0.0; 6]);
+    }
+}
 
 /// Memory of the operator that is kept between steps.
 #[derive(Debug, Default)]
@@ -88,7 +95,8 @@ impl<'a> MatrixFree<'a> {
 
     /// The velocity change of a body: linear and angular.
     pub fn twist(&self, w: &BodyVec, body: usize) -> [DVec3; 2] {
-        let [v, s] = w.0[body].response();
+        let w = w.0[body];
+        let (v, s) = (DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
         match &self.problem.geometry {
             Geometry::Round { radius, .. } => {
                 [v, if self.ws.round[body].spin > 0.0 { s / radius[body] } else { DVec3::ZERO }]
@@ -129,13 +137,13 @@ impl<'a> MatrixFree<'a> {
         }
     }
 
-    fn pass<'b, L: Lever>(&'b self, lever: L, at: &'b BodyVec) -> Pass<'b, L> {
+    fn pass<'b, L: Lever>(&'b self, lever: L, w: &'b BodyVec) -> Pass<'b, L> {
         Pass {
             lever,
             problem: self.problem,
             normal_scale: self.ws.normal_scale.blocks(),
             ratio: self.ws.ratio.blocks(),
-            states: &at.0,
+            w: &w.0,
             η: self.η,
         }
     }
@@ -184,14 +192,21 @@ impl ConeProblem for MatrixFree<'_> {
         self.problem.contacts()
     }
 
-    fn reset_impulses(&self, γ: &mut ContactVec) {
+    fn shape_impulses(&self, γ: &mut ContactVec) {
+        γ.reshape(self.problem.contacts());
+    }
+
+    fn clear_impulses(&self, γ: &mut ContactVec) {
         γ.resize(self.problem.contacts());
     }
 
-    fn reset_velocities(&self, w: &mut BodyVec) {
-        w.0.clear();
-        reserve_with_slack(&mut w.0, self.problem.bodies());
-        w.0.resize(self.problem.bodies(), State::default());
+    fn shape_velocities(&self, w: &mut BodyVec) {
+        w.shape(self.problem.bodies());
+    }
+
+    fn clear_velocities(&self, w: &mut BodyVec) {
+        w.shape(self.problem.bodies());
+        w.0.fill([0.0; 6]);
     }
 
     fn set_metric(&mut self, metric: Metric) {
@@ -238,10 +253,8 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
-        let (mut zero, mut w) = (BodyVec::default(), BodyVec::default());
-        self.reset_velocities(&mut zero);
-        self.reset_velocities(&mut w);
-        self.respond(γ, &zero, 0.0, &mut w);
+        let mut w = BodyVec::default();
+        self.respond_to(γ, &mut w);
         out.resize(self.problem.contacts());
         with_lever!(self, lever => kernels::gradient_blocks(&self.pass(lever, &w), out.blocks_mut()));
     }
@@ -256,21 +269,14 @@ impl ConeProblem for MatrixFree<'_> {
         self.dot(&p.bias, γ)
     }
 
-    fn descend(
-        &mut self,
-        γ: &ContactVec,
-        γ_last: &ContactVec,
-        β: f64,
-        at: &BodyVec,
-        lipschitz: f64,
-        criterion: Criterion,
-        x: &mut ContactVec,
-    ) -> Descent {
-        let step = Step { γ: γ.blocks(), γ_last: γ_last.blocks(), β, lipschitz };
+    fn descend(&mut self, from: &Extrapolation<'_, Self>, step: &DescentStep, x: &mut ContactVec) -> Descent {
+        let DescentStep { lipschitz, criterion } = *step;
+        let (γ, γ_last) = (from.γ.blocks(), from.γ_last.blocks());
+        let step = Step { γ, γ_last, w_last: &from.w_last.0, β: from.β, lipschitz };
         let mut slots = std::mem::take(&mut self.ws.sums);
         let out = Disjoint::new(x.blocks_mut());
         let sums = with_lever!(self, lever => {
-            let pass = self.pass(lever, at);
+            let pass = self.pass(lever, from.w);
             let body = |range: Range<usize>| {
                 // SAFETY: chunks are disjoint.
                 let x = unsafe { out.range(range.clone()) };
@@ -285,12 +291,13 @@ impl ConeProblem for MatrixFree<'_> {
         Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.judge(&sums).by(criterion) }
     }
 
-    fn respond(&mut self, x: &ContactVec, from: &BodyVec, β: f64, to: &mut BodyVec) -> f64 {
+    fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut BodyVec) -> f64 {
         let mut slots = std::mem::take(&mut self.ws.norms);
-        let out = Disjoint::new(&mut to.0);
+        let out = Disjoint::new(&mut w.0);
         let step = with_lever!(self, lever => {
             let (problem, lists) = (self.problem, &self.ws.lists);
-            let pass = BodyPass { lever, problem, lists, x: x.blocks(), from: &from.0, β };
+            let (w, w_last, β) = (&from.w.0[..], &from.w_last.0[..], from.β);
+            let pass = BodyPass { lever, problem, lists, x: x.blocks(), w, w_last, β };
             let body = |range: Range<usize>| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
@@ -302,18 +309,24 @@ impl ConeProblem for MatrixFree<'_> {
         step
     }
 
-    fn forget_momentum(&mut self, at: &mut BodyVec) {
-        let out = Disjoint::new(&mut at.0);
-        for_chunks(self.problem.bodies(), BODY_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            unsafe { out.range(range) }.iter_mut().for_each(State::forget_momentum);
+    fn respond_to(&mut self, γ: &ContactVec, w: &mut BodyVec) {
+        w.shape(self.problem.bodies());
+        let out = Disjoint::new(&mut w.0);
+        with_lever!(self, lever => {
+            let (problem, lists) = (self.problem, &self.ws.lists);
+            let pass = BodyPass { lever, problem, lists, x: γ.blocks(), w: &[], w_last: &[], β: 0.0 };
+            for_chunks(problem.bodies(), BODY_CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let to = unsafe { out.range(range.clone()) };
+                kernels::respond_alone(&pass, range, to);
+            });
         });
     }
 
-    fn residuals(&mut self, γ: &ContactVec, at: &BodyVec) -> (Residuals, f64) {
+    fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
         let sums = with_lever!(self, lever => {
-            let pass = self.pass(lever, at);
+            let pass = self.pass(lever, w);
             let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), range);
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
         });

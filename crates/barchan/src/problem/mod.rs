@@ -20,7 +20,7 @@ pub use assemble::{FreeMotion, assemble};
 pub use matrix_free::{BodyVec, MatrixFree, Workspace};
 pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
-pub use seam::{ConeProblem, Descent, Metric};
+pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 pub use warm_start::WarmStart;
 
 use glam::DVec3;

@@ -3,8 +3,8 @@
 //! A solver sees vectors that it cannot look into and these operations, and nothing else: no
 //! bodies, no ranks, no device. One implementation works on the memory of one machine
 //! ([`super::MatrixFree`]); others will work across ranks, on a GPU, or on an assembled matrix.
-//! `Impulses` are contact-side vectors γ ∈ R^{3m}; `Velocities` are body-side: for some γ, the
-//! response w = M⁻¹Dγ, and beside it the response w_y of an extrapolated y.
+//! `Impulses` are contact-side vectors γ ∈ R^{3m}; `Velocities` are body-side: the response
+//! w = M⁻¹Dγ of some γ.
 
 use super::residual::{Criterion, Residuals};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,29 @@ pub enum Metric {
     Identity,
 }
 
+/// The point y = γ + β(γ − γ⁻), given by two iterates and their responses.
+pub struct Extrapolation<'a, P: ConeProblem + ?Sized> {
+    /// The present iterate.
+    pub γ: &'a P::Impulses,
+    /// The one before it.
+    pub γ_last: &'a P::Impulses,
+    /// Response of γ.
+    pub w: &'a P::Velocities,
+    /// Response of γ⁻.
+    pub w_last: &'a P::Velocities,
+    /// Momentum.
+    pub β: f64,
+}
+
+/// How [`ConeProblem::descend`] steps and judges.
+#[derive(Clone, Copy, Debug)]
+pub struct DescentStep {
+    /// The estimate L of the Lipschitz constant.
+    pub lipschitz: f64,
+    /// Which residual of γ to return.
+    pub criterion: Criterion,
+}
+
 /// What [`ConeProblem::descend`] measured on its way.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Descent {
@@ -37,17 +60,23 @@ pub struct Descent {
 pub trait ConeProblem {
     /// Contact-side vector.
     type Impulses: Default;
-    /// Body-side velocities of an iterate and of an extrapolation.
+    /// Body-side velocities.
     type Velocities: Default;
 
     /// Number of contacts, over all ranks.
     fn contacts(&self) -> usize;
 
-    /// Makes `γ` a vector of this problem, all zero.
-    fn reset_impulses(&self, γ: &mut Self::Impulses);
+    /// Gives `γ` the shape of this problem; what it holds is anything.
+    fn shape_impulses(&self, γ: &mut Self::Impulses);
 
-    /// Makes `w` belong to this problem, all zero.
-    fn reset_velocities(&self, w: &mut Self::Velocities);
+    /// γ ← 0, with the shape of this problem.
+    fn clear_impulses(&self, γ: &mut Self::Impulses);
+
+    /// Gives `w` the shape of this problem; what it holds is anything.
+    fn shape_velocities(&self, w: &mut Self::Velocities);
+
+    /// w ← 0, with the shape of this problem.
+    fn clear_velocities(&self, w: &mut Self::Velocities);
 
     /// Chooses the metric H for projections and steps.
     fn set_metric(&mut self, metric: Metric);
@@ -67,29 +96,16 @@ pub trait ConeProblem {
     /// bᵀγ.
     fn dot_bias(&mut self, γ: &Self::Impulses) -> f64;
 
-    /// x ← Π_H(y − H⁻¹(Dᵀw_y + b)/L) with y = γ + β(γ − γ⁻): a projected gradient step from the
+    /// x ← Π_H(y − H⁻¹(Ay + b)/L) with y = γ + β(γ − γ⁻): a projected gradient step from the
     /// extrapolated point, and the residual of γ in the same pass.
-    ///
-    /// Needs in `at` the responses w of γ and w_y of y.
-    #[allow(clippy::too_many_arguments)]
-    fn descend(
-        &mut self,
-        γ: &Self::Impulses,
-        γ_last: &Self::Impulses,
-        β: f64,
-        at: &Self::Velocities,
-        lipschitz: f64,
-        criterion: Criterion,
-        x: &mut Self::Impulses,
-    ) -> Descent;
+    fn descend(&mut self, from: &Extrapolation<'_, Self>, step: &DescentStep, x: &mut Self::Impulses) -> Descent;
 
-    /// The operator: `to` ← response w = M⁻¹Dx of x, and w_y = w + β(w − w of `from`). Returns
-    /// dᵀAd of the step d = x − y, where y is what `from` was extrapolated to.
-    fn respond(&mut self, x: &Self::Impulses, from: &Self::Velocities, β: f64, to: &mut Self::Velocities) -> f64;
+    /// The operator: w ← M⁻¹Dx. Returns dᵀAd of the step d = x − y from the extrapolated point.
+    fn respond(&mut self, x: &Self::Impulses, from: &Extrapolation<'_, Self>, w: &mut Self::Velocities) -> f64;
 
-    /// Replaces w_y in `at` by w: forgets the momentum.
-    fn forget_momentum(&mut self, at: &mut Self::Velocities);
+    /// The operator alone: w ← M⁻¹Dγ.
+    fn respond_to(&mut self, γ: &Self::Impulses, w: &mut Self::Velocities);
 
-    /// All residuals of γ, whose response stands in `at`, and γᵀ(Aγ + b).
-    fn residuals(&mut self, γ: &Self::Impulses, at: &Self::Velocities) -> (Residuals, f64);
+    /// All residuals of γ, whose response is `w`, and γᵀ(Aγ + b).
+    fn residuals(&mut self, γ: &Self::Impulses, w: &Self::Velocities) -> (Residuals, f64);
 }

@@ -5,34 +5,41 @@
 //! momentum dropped when it points uphill, and the best iterate kept.
 //!
 //! One iteration is two passes. `descend` goes over contacts: it judges the last iterate and
-//! takes the step x from the extrapolated y. `respond` goes over bodies: it applies the
-//! operator to x, and gets the response of the next y by linearity. Whether the Lipschitz
+//! takes the step x from the extrapolated y, whose gradient follows from those of the last two
+//! iterates by linearity. `respond` goes over bodies: it applies the operator to x. Whether the Lipschitz
 //! estimate L held is told by dᵀAd ≤ L·dᵀHd for the step d = x − y, which for a quadratic is the
 //! line search of S1 exactly, without its cancellation.
 
 use super::{ApgdOptions, Moment, Report, Solver, SolverOptions, Status};
-use crate::problem::ConeProblem;
+use crate::problem::{ConeProblem, DescentStep, Extrapolation};
 
 /// Factor by which L grows when a step fails.
 const GROW: f64 = 1.5;
 /// Factor by which L shrinks after a step that held.
-const SHRINK: f64 = 0.97;
+const SHRINK: f64 = 0.98;
 /// Iterations without a better residual after which a solve counts as stalled.
 const PATIENCE: u32 = 5000;
+
+/// Impulses and the velocities with which bodies respond to them.
+#[derive(Default)]
+struct Iterate<I, V> {
+    γ: I,
+    w: V,
+}
 
 /// The solver's memory, kept between solves.
 pub struct Apgd<I, V> {
     /// Last, present and next iterate and the best one; which is which changes.
-    buffers: [I; 4],
-    /// Response of the present iterate, and of the next.
-    velocities: [V; 2],
+    pool: [Iterate<I, V>; 4],
+    /// Which of the pool was handed out by the last solve, and is empty.
+    handed_out: usize,
     /// The estimate at the end of the last solve.
     lipschitz: Option<f64>,
 }
 
 impl<I: Default, V: Default> Default for Apgd<I, V> {
     fn default() -> Self {
-        Self { buffers: Default::default(), velocities: Default::default(), lipschitz: None }
+        Self { pool: Default::default(), handed_out: 0, lipschitz: None }
     }
 }
 
@@ -56,12 +63,6 @@ fn spare(taken: [usize; 3]) -> usize {
     (0..4).find(|k| !taken.contains(k)).unwrap_or(0)
 }
 
-/// Two elements of an array, mutably.
-fn two<T>(pair: &mut [T; 2], first: usize) -> (&mut T, &mut T) {
-    let [a, b] = pair;
-    if first == 0 { (a, b) } else { (b, a) }
-}
-
 impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
     fn solve(
         &mut self,
@@ -73,50 +74,44 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
     ) -> Report {
         let ApgdOptions { metric, restart, shrink } = options.apgd;
         problem.set_metric(metric);
-        let mut report = Report { status: Status::IterationLimit, ..Report::default() };
+        let mut report = Report::default();
         if problem.contacts() == 0 {
-            problem.reset_velocities(response);
-            return Report { status: Status::Converged, ..report };
+            problem.clear_velocities(response);
+            return report;
         }
 
         // Start at γ, without momentum.
-        for buffer in &mut self.buffers {
-            problem.reset_impulses(buffer);
+        let pool = &mut self.pool;
+        let (mut last, mut present, mut best) = (self.handed_out, self.handed_out, self.handed_out);
+        pool[present] = Iterate { γ: std::mem::take(γ), w: std::mem::take(response) };
+        for iterate in pool.iter_mut() {
+            problem.shape_impulses(&mut iterate.γ);
+            problem.shape_velocities(&mut iterate.w);
         }
-        for velocities in &mut self.velocities {
-            problem.reset_velocities(velocities);
-        }
-        problem.project(γ);
-        std::mem::swap(&mut self.buffers[0], γ);
-        let (mut last, mut present, mut best) = (0, 0, 0);
-        let mut at = 0;
-        {
-            let (to, from) = two(&mut self.velocities, at);
-            problem.respond(&self.buffers[present], from, 0.0, to);
-            report.operator_applications = 1;
-        }
-        let mut momentum = Momentum::NONE;
-        let mut β = 0.0;
+        let start = &mut pool[present];
+        problem.project(&mut start.γ);
+        problem.respond_to(&start.γ, &mut start.w);
+        report.operator_applications = 1;
+        let (mut β, mut momentum) = (0.0, Momentum::NONE);
         let mut lipschitz = self.lipschitz.filter(|_| shrink).unwrap_or_else(|| problem.mean_scale());
-        let mut best_residual = f64::INFINITY;
-        let mut best_iteration = 0;
+        let (mut best_residual, mut best_iteration) = (f64::INFINITY, 0);
         let mut cold = false;
 
-        loop {
+        report.status = loop {
             // A step from y, and the residual of the present iterate.
             let next = spare([last, present, best]);
-            let mut x = std::mem::take(&mut self.buffers[next]);
-            let (γ, γ_last) = (&self.buffers[present], &self.buffers[last]);
-            let here = &self.velocities[at];
-            let mut descent = problem.descend(γ, γ_last, β, here, lipschitz, options.criterion, &mut x);
+            let mut x = std::mem::take(&mut pool[next]);
+            let y = extrapolation::<P>(pool, present, last, β);
+            let mut step = DescentStep { lipschitz, criterion: options.criterion };
+            let mut descent = problem.descend(&y, &step, &mut x.γ);
 
             let residual = descent.residual;
             if residual == f64::INFINITY && !cold {
                 // No impulse solves this problem, those to start from do not: start from none.
                 cold = true;
-                self.buffers[next] = x;
-                problem.reset_impulses(&mut self.buffers[present]);
-                problem.reset_velocities(&mut self.velocities[at]);
+                pool[next] = x;
+                problem.clear_impulses(&mut pool[present].γ);
+                problem.clear_velocities(&mut pool[present].w);
                 continue;
             }
             if keep_history {
@@ -137,40 +132,34 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
                 None
             };
             if let Some(status) = status {
-                self.buffers[next] = x;
-                report.status = status;
-                break;
+                pool[next] = x;
+                break status;
             }
 
             // Its response; smaller steps until L holds.
-            let (there, here) = two(&mut self.velocities, 1 - at);
-            let (next_β, next_momentum) = loop {
-                let drop = restart && descent.uphill > 0.0;
-                let (next_β, next_momentum) = if drop { (0.0, Momentum::NONE) } else { momentum.advance() };
-                let step_in_operator = problem.respond(&x, here, next_β, there);
+            loop {
+                let step_in_operator = problem.respond(&x.γ, &y, &mut x.w);
                 report.operator_applications += 1;
-                if step_in_operator <= lipschitz * descent.step_in_metric || !lipschitz.is_finite() {
-                    break (next_β, next_momentum);
+                if step_in_operator <= step.lipschitz * descent.step_in_metric || !step.lipschitz.is_finite() {
+                    break;
                 }
-                lipschitz = (GROW * lipschitz).max(step_in_operator / descent.step_in_metric);
-                descent = problem.descend(γ, γ_last, β, here, lipschitz, options.criterion, &mut x);
-            };
-
-            self.buffers[next] = x;
-            (last, present, at) = (present, next, 1 - at);
-            (β, momentum) = (next_β, next_momentum);
-            report.iterations += 1;
-            if shrink {
-                lipschitz *= SHRINK;
+                step.lipschitz = (GROW * step.lipschitz).max(step_in_operator / descent.step_in_metric);
+                descent = problem.descend(&y, &step, &mut x.γ);
             }
-        }
+            lipschitz = if shrink { SHRINK * step.lipschitz } else { step.lipschitz };
+
+            // Momentum, dropped where it points uphill.
+            let uphill = restart && descent.uphill > 0.0;
+            (β, momentum) = if uphill { (0.0, Momentum::NONE) } else { momentum.advance() };
+            pool[next] = x;
+            (last, present) = (present, next);
+            report.iterations += 1;
+        };
         self.lipschitz = lipschitz.is_finite().then_some(lipschitz);
 
-        // Hand back the best iterate with its response.
-        std::mem::swap(γ, &mut self.buffers[best]);
-        problem.reset_velocities(response);
-        let (from, _) = two(&mut self.velocities, 0);
-        problem.respond(γ, from, 0.0, response);
+        // Hand out the best iterate with its response.
+        Iterate { γ: *γ, w: *response } = std::mem::take(&mut pool[best]);
+        self.handed_out = best;
         let (residuals, work) = problem.residuals(γ, response);
         report.residuals = residuals;
         report.residual = residuals.by(options.criterion);
@@ -178,4 +167,15 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         report.objective = 0.5 * (work + problem.dot_bias(γ));
         report
     }
+}
+
+/// The point y = γ + β(γ − γ⁻) of two iterates of the pool.
+fn extrapolation<P: ConeProblem>(
+    pool: &[Iterate<P::Impulses, P::Velocities>; 4],
+    present: usize,
+    last: usize,
+    β: f64,
+) -> Extrapolation<'_, P> {
+    let (here, before) = (&pool[present], &pool[last]);
+    Extrapolation { γ: &here.γ, γ_last: &before.γ, w: &here.w, w_last: &before.w, β }
 }

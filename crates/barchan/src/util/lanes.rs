@@ -30,8 +30,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     fn max(self, o: Self) -> Self;
     /// `yes` where `a <= b`, else `no`.
     fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self;
-    /// Four rows of twelve numbers, turned into twelve vectors of four.
-    fn transpose(rows: [&[f64; 12]; LANES]) -> [Self; 12];
+    /// Four rows of six numbers, turned into six vectors of four.
+    fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6];
 
     /// Four vectors of four, transposed.
     fn transpose4(columns: [Self; LANES]) -> [Self; LANES];
@@ -92,7 +92,7 @@ impl Lanes for F4 {
         F4(std::array::from_fn(|k| if a.0[k] <= b.0[k] { yes.0[k] } else { no.0[k] }))
     }
     #[inline(always)]
-    fn transpose(rows: [&[f64; 12]; LANES]) -> [Self; 12] {
+    fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6] {
         std::array::from_fn(|c| F4(std::array::from_fn(|k| rows[k][c])))
     }
     #[inline(always)]
@@ -135,8 +135,8 @@ mod avx {
 
     /// Numbers `at` and `at + 1` of two rows in one register.
     #[inline(always)]
-    fn halves(low: &[f64; 12], high: &[f64; 12], at: usize) -> __m256d {
-        assert!(at + 2 <= 12);
+    fn halves(low: &[f64; 6], high: &[f64; 6], at: usize) -> __m256d {
+        assert!(at + 2 <= 6);
         unsafe {
             let low = _mm256_castpd128_pd256(_mm_loadu_pd(low.as_ptr().add(at)));
             _mm256_insertf128_pd::<1>(low, _mm_loadu_pd(high.as_ptr().add(at)))
@@ -171,9 +171,9 @@ mod avx {
             Avx(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LE_OQ>(a.0, b.0)) })
         }
         #[inline(always)]
-        fn transpose(rows: [&[f64; 12]; LANES]) -> [Self; 12] {
-            let mut out = [Avx::splat(0.0); 12];
-            for half in 0..6 {
+        fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6] {
+            let mut out = [Avx::splat(0.0); 6];
+            for half in 0..3 {
                 // Two numbers of each row: rows 0 and 2 share a register, and rows 1 and 3.
                 let (even, odd) = (halves(rows[0], rows[2], 2 * half), halves(rows[1], rows[3], 2 * half));
                 out[2 * half] = Avx(unsafe { _mm256_unpacklo_pd(even, odd) });
@@ -320,6 +320,13 @@ impl ContactVec {
         self.len = len;
     }
 
+    /// Changes the length; what it holds is anything.
+    pub fn reshape(&mut self, len: usize) {
+        reserve_with_slack(&mut self.blocks, len.div_ceil(LANES));
+        self.blocks.resize(len.div_ceil(LANES), V4::default());
+        self.len = len;
+    }
+
     /// Number of contacts.
     #[inline]
     pub fn len(&self) -> usize {
@@ -454,8 +461,8 @@ mod tests {
         fn all<T: Lanes>(a: &F4, b: &F4) -> Vec<u64> {
             let (x, y) = (T::load(a), T::load(b));
             let mut out = vec![x + y, x - y, x * y, x / y, x.sqrt(), x.max(y), T::select_le(x, y, x, y), T::splat(3.0)];
-            let rows: [[f64; 12]; 4] = std::array::from_fn(|r| std::array::from_fn(|c| (12 * r + c) as f64));
-            out.extend(T::transpose([&rows[0], &rows[1], &rows[2], &rows[3]]));
+            let rows: [[f64; 6]; 4] = std::array::from_fn(|r| std::array::from_fn(|c| (6 * r + c) as f64));
+            out.extend(T::transpose6([&rows[0], &rows[1], &rows[2], &rows[3]]));
             out.extend(T::transpose4([x, y, x + y, x * y]));
             out.into_iter().flat_map(|v| v.store().0.map(|z| if z.is_nan() { 0 } else { z.to_bits() })).collect()
         }

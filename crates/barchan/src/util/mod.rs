@@ -13,3 +13,20 @@ pub(crate) fn reserve_with_slack<T>(v: &mut Vec<T>, needed: usize) {
         v.reserve_exact(target.saturating_sub(v.len()));
     }
 }
+
+/// Asks the processor to fetch an element, up to 128 bytes long, that is needed soon.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], i: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start = slice.as_ptr().wrapping_add(i).cast::<i8>();
+        // SAFETY: a prefetch reads nothing that the program can see, whatever the address.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(start);
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(size_of::<T>() - 1));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, i);
+}
