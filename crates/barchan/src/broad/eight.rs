@@ -20,11 +20,11 @@ impl Box32 {
     /// The box of nothing.
     pub(super) const EMPTY: Self = Self { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3] };
 
-    /// The smallest box that holds `hull`, in units of `edge` from `origin`.
+    /// A box that just holds `hull`, which is moved by `-origin` and scaled.
     #[inline]
-    pub(super) fn around(hull: &Aabb, origin: DVec3, edge: f64) -> Self {
+    pub(super) fn around(hull: &Aabb, origin: DVec3, scale: f64) -> Self {
         // Rounding errs by less than the step to the next number on either side.
-        let (low, high) = ((hull.low - origin) / edge, (hull.high - origin) / edge);
+        let (low, high) = ((hull.low - origin) * scale, (hull.high - origin) * scale);
         Self {
             low: low.to_array().map(|x| (x as f32).next_down()),
             high: high.to_array().map(|x| (x as f32).next_up()),
@@ -123,10 +123,10 @@ mod tests {
         let mut eight = Eight::EMPTY;
         let at = |k: usize| cube(0.1 + 0.2 * k as f64, 0.1);
         for k in 0..6 {
-            eight.set(k, &Box32::around(&at(k), DVec3::ZERO, 1.7));
+            eight.set(k, &Box32::around(&at(k), DVec3::ZERO, 1.0 / 1.7));
         }
         for k in 0..6 {
-            let mask = eight.meets(&Box32::around(&at(k), DVec3::ZERO, 1.7));
+            let mask = eight.meets(&Box32::around(&at(k), DVec3::ZERO, 1.0 / 1.7));
             for l in 0..LEAF {
                 assert_eq!(mask >> l & 1 == 1, l < 6 && eight.get(l).meets(&eight.get(k)));
                 assert!(l >= 6 || !at(l).meets(&at(k)) || mask >> l & 1 == 1);

@@ -6,6 +6,8 @@
 //! larger one. A pair belongs to the bin that holds the midpoint of its overlap and is so
 //! found once.
 
+use super::eight::{Box32, Eight, LEAF};
+use super::hull::bounds;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
 use crate::util::reserve_with_slack;
@@ -24,6 +26,7 @@ const BIN_CHUNK: usize = 128;
 /// The grids and their memory.
 #[derive(Default)]
 pub struct Grid {
+    bounds: Vec<Aabb>,
     levels: Vec<u8>,
     offsets: Vec<u32>,
     /// Bin (level, Morton key, whether the body is smaller than the level's) and body.
@@ -60,10 +63,9 @@ fn key(level: u32, bin: [u32; 3], smaller: bool) -> u64 {
 }
 
 impl Grid {
-    fn frame(hulls: &[Aabb]) -> Frame {
-        let bounded = |h: &&Aabb| !h.is_empty();
-        let all = hulls.iter().filter(bounded).fold(Aabb::EMPTY, |all, h| all.join(h));
-        let smallest = hulls.iter().filter(bounded).map(Aabb::extent).fold(f64::INFINITY, f64::min);
+    fn frame(&mut self, hulls: &[Aabb]) -> Frame {
+        let all = bounds(hulls, &mut self.bounds);
+        let smallest = hulls.iter().filter(|h| !h.is_empty()).map(Aabb::extent).fold(f64::INFINITY, f64::min);
         let finest = all.extent() / f64::from(1u32 << BITS);
         Frame { origin: all.low, unit: smallest.max(finest).max(f64::MIN_POSITIVE) }
     }
@@ -86,22 +88,35 @@ impl Grid {
         }
     }
 
-    /// Emits the pairs that belong to one bin.
+    /// Emits the pairs that belong to one bin. The hulls of the bin are compared eight at a time
+    /// in single precision first, and exactly where that finds something.
     fn search(&self, frame: &Frame, hulls: &[Aabb], [from, to]: [u32; 2], list: &mut Vec<u64>) {
         let entries = &self.entries[from as usize..to as usize];
         let bin = entries[0].0 >> 1;
         let level = (bin >> (3 * BITS)) as u32;
-        for (k, &(key, i)) in entries.iter().enumerate() {
-            if key & 1 == 1 {
-                break;
+        let own = entries.iter().take_while(|e| e.0 & 1 == 0).count();
+        let scale = 1.0 / frame.unit;
+        // Blocks of eight entries against every body of the level that comes before them.
+        for (block, eight) in entries.chunks(LEAF).enumerate() {
+            let mut boxes = Eight::EMPTY;
+            for (k, entry) in eight.iter().enumerate() {
+                boxes.set(k, &Box32::around(&hulls[entry.1 as usize], frame.origin, scale));
             }
-            let a = &hulls[i as usize];
-            for &(_, j) in &entries[k + 1..] {
-                let b = &hulls[j as usize];
-                if a.meets(b) {
-                    let middle = 0.5 * (a.low.max(b.low) + a.high.min(b.high));
-                    if self::key(level, frame.bin(level, middle), false) >> 1 == bin {
-                        list.push(pack(i, j));
+            let first = block * LEAF;
+            for (k, &(_, i)) in entries[..own.min(first + LEAF)].iter().enumerate() {
+                let a = &hulls[i as usize];
+                // Within the block only entries behind k.
+                let later = if k >= first { !0 << (k - first + 1) } else { !0 };
+                let mut mask = boxes.meets(&Box32::around(a, frame.origin, scale)) & later & ((1 << eight.len()) - 1);
+                while mask != 0 {
+                    let j = eight[mask.trailing_zeros() as usize].1;
+                    mask &= mask - 1;
+                    let b = &hulls[j as usize];
+                    if a.meets(b) {
+                        let middle = 0.5 * (a.low.max(b.low) + a.high.min(b.high));
+                        if key(level, frame.bin(level, middle), false) >> 1 == bin {
+                            list.push(pack(i, j));
+                        }
                     }
                 }
             }
@@ -112,7 +127,7 @@ impl Grid {
 impl BroadPhase for Grid {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
         let n = hulls.len();
-        let frame = Self::frame(hulls);
+        let frame = self.frame(hulls);
         let bounded = |h: &Aabb| !h.is_empty();
 
         // Stage 1: count the bins of every body.

@@ -1,6 +1,6 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
-use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
+use crate::util::parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
 use crate::world::Bodies;
 use glam::DVec3;
 
@@ -87,4 +87,10 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
             }
         }
     });
+}
+
+/// The box of all hulls, without the empty ones. `slots` is scratch.
+pub fn bounds(hulls: &[Aabb], slots: &mut Vec<Aabb>) -> Aabb {
+    let body = |range: std::ops::Range<usize>| hulls[range].iter().fold(Aabb::EMPTY, |all, h| all.join(h));
+    fold_chunks(hulls.len(), 16 * CHUNK, slots, Aabb::EMPTY, body, |a, b| a.join(&b))
 }

@@ -11,6 +11,7 @@
 //! ([`super::eight`]); what passes is compared again as it is.
 
 use super::eight::{Box32, Eight, LEAF};
+use super::hull::bounds;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::util::parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
 use crate::util::reserve_with_slack;
@@ -21,7 +22,7 @@ use rayon::prelude::*;
 /// Bits an axis; three axes and the level fill 62.
 const BITS: u32 = 19;
 /// Leaves a group, which share one walk.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 /// Groups a task.
 const GROUP_CHUNK: usize = 16;
 /// Near leaves that are listed at a time.
@@ -63,6 +64,7 @@ struct Subtree {
 /// The octree and its memory.
 #[derive(Default)]
 pub struct Octree {
+    bounds: Vec<Aabb>,
     keys: Vec<Key>,
     sort: SortScratch<Key>,
     /// Ranges of sorted bodies that make a subtree each, with their level.
@@ -314,8 +316,11 @@ impl Builder<'_> {
             let count = LEAF.min(to - from);
             let (mut hull, mut hulls) = (Box32::EMPTY, Eight::EMPTY);
             for k in 0..count {
-                let one =
-                    Box32::around(&self.hulls[self.keys[from + k].1 as usize], self.frame.origin, self.frame.edge);
+                let one = Box32::around(
+                    &self.hulls[self.keys[from + k].1 as usize],
+                    self.frame.origin,
+                    1.0 / self.frame.edge,
+                );
                 hulls.set(k, &one);
                 hull = hull.join(&one);
             }
@@ -330,7 +335,8 @@ impl Builder<'_> {
 
 impl BroadPhase for Octree {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
-        let frame = MortonFrame::around(hulls.iter().filter(|h| !h.is_empty()).map(Aabb::centre));
+        let all = bounds(hulls, &mut self.bounds);
+        let frame = MortonFrame::around(all.low, all.high);
         self.sort_bodies(hulls, &frame);
         self.build(hulls, &frame);
         let tasks = self.leaves.len().div_ceil(GROUP * GROUP_CHUNK);

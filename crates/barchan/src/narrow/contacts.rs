@@ -1,6 +1,6 @@
 //! All contacts of a step, found in parallel and written in the order of the candidate pairs.
 
-use super::{Touch, visit};
+use super::{Touch, at_most_one, visit};
 use crate::broad::Pairs;
 use crate::util::lanes::ContactVec;
 use crate::util::parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
@@ -33,18 +33,45 @@ pub struct Penetration {
     pub mean: f64,
 }
 
-/// The gap up to which a pair counts as a contact: what it can close in this step at its
-/// present relative velocity, and the margin. Never more than what the hulls have grown, and
-/// the same in every frame of reference.
-#[inline]
-fn reach(bodies: &Bodies, a: usize, b: usize, h: f64, margin: f64) -> f64 {
+/// The gap up to which a pair counts as a contact at rest: the margin.
+#[inline(always)]
+fn margin_of(bodies: &Bodies, a: usize, b: usize, margin: f64) -> f64 {
+    let size = |j: usize| bodies.shape[j].bounding_radius().unwrap_or(0.0);
+    margin * (size(a) + size(b))
+}
+
+/// What a pair can close in this step at its present relative velocity. With the margin, never
+/// more than what the hulls have grown, and the same in every frame of reference.
+#[inline(always)]
+fn closing(bodies: &Bodies, a: usize, b: usize, h: f64) -> f64 {
     let mut velocity = bodies.velocity[a] - bodies.velocity[b];
-    let mut size = bodies.shape[a].bounding_radius().unwrap_or(0.0);
-    match bodies.shape[b].bounding_radius() {
-        Some(radius) => size += radius,
-        None => velocity -= bodies.angular_velocity[b].cross(bodies.position[a] - bodies.position[b]),
+    if bodies.shape[b].bounding_radius().is_none() {
+        velocity -= bodies.angular_velocity[b].cross(bodies.position[a] - bodies.position[b]);
     }
-    h * velocity.length() + margin * size
+    h * velocity.length()
+}
+
+/// Calls `found` for every contact between two bodies, unless neither can move.
+///
+/// Bodies that can have one contact only, and have it within the margin, need no look at their
+/// velocities.
+#[inline(always)]
+fn touches(bodies: &Bodies, a: usize, b: usize, h: f64, margin: f64, mut found: impl FnMut(Touch)) {
+    if bodies.inverse_mass[a] == 0.0 && bodies.inverse_mass[b] == 0.0 {
+        return;
+    }
+    let margin = margin_of(bodies, a, b, margin);
+    if at_most_one(bodies, a, b) {
+        let mut done = false;
+        visit(bodies, a, b, margin, |touch| {
+            done = true;
+            found(touch);
+        });
+        if done {
+            return;
+        }
+    }
+    visit(bodies, a, b, margin + closing(bodies, a, b, h), found);
 }
 
 impl Contacts {
@@ -74,12 +101,6 @@ impl Contacts {
     /// writes, so that every contact has its place before any thread starts.
     pub fn detect(&mut self, bodies: &Bodies, pairs: &mut Pairs, unbounded: &[u32], h: f64, margin: f64) {
         let n = bodies.len();
-        let moves = |a: usize, b: usize| bodies.inverse_mass[a] > 0.0 || bodies.inverse_mass[b] > 0.0;
-        let touches = |a: usize, b: usize, found: &mut dyn FnMut(Touch)| {
-            if moves(a, b) {
-                visit(bodies, a, b, reach(bodies, a, b, h, margin), found);
-            }
-        };
         let walls = |a: usize| if bodies.shape[a].bounding_radius().is_some() { unbounded } else { &[] };
 
         // Candidates that touch move to the front of each body's list.
@@ -92,15 +113,13 @@ impl Contacts {
         pairs.filter(&mut self.kept, |a, partners| {
             let (mut kept, mut count) = (0, 0);
             for k in 0..partners.len() {
-                let before = count;
-                touches(a, partners[k] as usize, &mut |_| count += 1);
-                if count > before {
-                    partners[kept] = partners[k];
-                    kept += 1;
-                }
+                let (b, before) = (partners[k], count);
+                touches(bodies, a, b as usize, h, margin, |_| count += 1);
+                partners[kept] = b;
+                kept += usize::from(count > before);
             }
             for &b in walls(a) {
-                touches(a, b as usize, &mut |_| count += 1);
+                touches(bodies, a, b as usize, h, margin, |_| count += 1);
             }
             // SAFETY: slot a belongs to body a alone.
             unsafe { counts.write(a, count) };
@@ -124,8 +143,11 @@ impl Contacts {
         for_chunks(n, CHUNK, |range| {
             for a in range {
                 let mut i = start[a] as usize;
-                for &b in pairs.of(a)[..kept[a] as usize].iter().chain(walls(a)) {
-                    touches(a, b as usize, &mut |touch| {
+                let near = &pairs.of(a)[..kept[a] as usize];
+                // Most bodies touch no wall: their count tells.
+                let walls = if start[a + 1] - start[a] > kept[a] { walls(a) } else { &[] };
+                for &b in near.iter().chain(walls) {
+                    touches(bodies, a, b as usize, h, margin, |touch| {
                         // SAFETY: places start[a]..start[a + 1] belong to body a alone.
                         unsafe {
                             out_pairs.write(i, [a as u32, b]);

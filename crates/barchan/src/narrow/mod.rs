@@ -33,7 +33,7 @@ pub struct Touch {
 /// | sphere | yes    | yes        | yes       |
 ///
 /// Unbounded shapes stand second and never meet each other.
-#[inline]
+#[inline(always)]
 pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(Touch)) {
     let (xa, xb) = (bodies.position[a], bodies.position[b]);
     match (&bodies.shape[a], &bodies.shape[b]) {
@@ -46,4 +46,10 @@ pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl Fn
         }
         (Shape::HalfSpace(_) | Shape::Container(_), _) => {}
     }
+}
+
+/// Whether two bodies can have no more than one contact.
+#[inline(always)]
+pub fn at_most_one(bodies: &Bodies, a: usize, b: usize) -> bool {
+    matches!((&bodies.shape[a], &bodies.shape[b]), (Shape::Sphere(_), Shape::Sphere(_) | Shape::HalfSpace(_)))
 }

@@ -3,7 +3,7 @@
 use super::Touch;
 use glam::DVec3;
 
-#[inline]
+#[inline(always)]
 pub(super) fn visit(xa: DVec3, ra: f64, xb: DVec3, rb: f64, reach: f64, mut found: impl FnMut(Touch)) {
     let d = xa - xb;
     let limit = ra + rb + reach;

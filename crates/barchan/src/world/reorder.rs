@@ -35,10 +35,8 @@ pub struct MortonFrame {
 }
 
 impl MortonFrame {
-    /// The smallest cube at the low corner of the points, a little enlarged.
-    pub fn around(points: impl Iterator<Item = DVec3>) -> Self {
-        let (low, high) =
-            points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    /// The smallest cube at the low corner of a box, a little enlarged.
+    pub fn around(low: DVec3, high: DVec3) -> Self {
         let edge = (high - low).max_element();
         // An empty or a single-point world still needs a frame.
         let edge = if edge > 0.0 && edge.is_finite() { edge * 1.0001 } else { 1.0 };
@@ -66,7 +64,11 @@ pub struct ReorderScratch {
 /// `None` if they already lie so.
 pub fn morton_order(bodies: &Bodies, scratch: &mut ReorderScratch) -> Option<Vec<u32>> {
     let bounded = |i: &usize| bodies.shape[*i].bounding_radius().is_some();
-    let frame = MortonFrame::around((0..bodies.len()).filter(bounded).map(|i| bodies.position[i]));
+    let (low, high) = (0..bodies.len())
+        .filter(bounded)
+        .map(|i| bodies.position[i])
+        .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    let frame = MortonFrame::around(low, high);
     let keys = &mut scratch.keys;
     keys.clear();
     keys.extend((0..bodies.len()).map(|i| {
