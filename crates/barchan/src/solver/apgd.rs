@@ -13,10 +13,15 @@
 use super::{ApgdOptions, Moment, Report, Solver, SolverOptions, Status};
 use crate::problem::{ConeProblem, DescentStep, Extrapolation};
 
-/// Factor by which L grows when a step fails.
+/// Factor by which L grows at least when a step fails.
 const GROW: f64 = 1.5;
+/// Factor of the line search as printed, where L only grows.
+const DOUBLE: f64 = 2.0;
 /// Factor by which L shrinks after a step that held.
 const SHRINK: f64 = 0.98;
+/// Iterations with the momentum of Nesterov's sequence; after them, where restarts guard it, the
+/// whole of it.
+const GENTLE: u32 = 60;
 /// Iterations without a better residual after which a solve counts as stalled.
 const PATIENCE: u32 = 5000;
 
@@ -143,14 +148,24 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
                 if step_in_operator <= step.lipschitz * descent.step_in_metric || !step.lipschitz.is_finite() {
                     break;
                 }
-                step.lipschitz = (GROW * step.lipschitz).max(step_in_operator / descent.step_in_metric);
+                step.lipschitz = if shrink {
+                    // The step itself tells how large L has to be.
+                    (GROW * step.lipschitz).max(step_in_operator / descent.step_in_metric)
+                } else {
+                    DOUBLE * step.lipschitz
+                };
                 descent = problem.descend(&y, &step, &mut x.γ);
             }
             lipschitz = if shrink { SHRINK * step.lipschitz } else { step.lipschitz };
 
-            // Momentum, dropped where it points uphill.
             let uphill = restart && descent.uphill > 0.0;
-            (β, momentum) = if uphill { (0.0, Momentum::NONE) } else { momentum.advance() };
+            (β, momentum) = if uphill {
+                (0.0, Momentum::NONE)
+            } else if restart && report.iterations >= GENTLE {
+                (1.0, momentum)
+            } else {
+                momentum.advance()
+            };
             pool[next] = x;
             (last, present) = (present, next);
             report.iterations += 1;

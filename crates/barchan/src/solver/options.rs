@@ -69,7 +69,7 @@ impl Default for SolverOptions {
     fn default() -> Self {
         Self {
             name: SolverName::Apgd,
-            tolerance: 1e-2,
+            tolerance: 5e-2,
             criterion: Criterion::Natural,
             max_iterations: 1000,
             warm_start: true,
