@@ -42,3 +42,8 @@ pub mod util;
 pub mod world;
 
 pub use glam::{DQuat, DVec3};
+
+/// The README's example is a test too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

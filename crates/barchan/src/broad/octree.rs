@@ -8,7 +8,7 @@
 //! goes over the rest of the list, so that each pair of leaves is met once.
 //!
 //! The walk compares boxes in single precision, rounded outwards, eight at a time
-//! ([`super::eight`]); what passes is compared again as it is.
+//! (`eight.rs`); what passes is compared again as it is.
 
 use super::eight::{Box32, Eight, LEAF};
 use super::hull::bounds;

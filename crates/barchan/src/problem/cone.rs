@@ -9,7 +9,7 @@ pub fn project(z: DVec3, n: DVec3, friction: f64) -> DVec3 {
     project_in_metric(z, n, friction, 1.0)
 }
 
-/// The projection in the metric H = diag(a_n, a_t, a_t) with κ = a_t/a_n (ALGORITHMS 3.1):
+/// The projection in the metric H = diag(a_n, a_t, a_t) with κ = a_t/a_n:
 /// `z` itself if inside; else z_n' = (z_n + μκ|z_t|)/(1 + μ²κ), the origin if that is not
 /// positive, else (z_n', μz_n'·z_t/|z_t|).
 pub fn project_in_metric(z: DVec3, n: DVec3, friction: f64, kappa: f64) -> DVec3 {

@@ -1,6 +1,6 @@
 //! Accelerated projected gradient descent (S1 III-A) on min ½γᵀAγ + bᵀγ over the cones.
 //!
-//! The Nesterov recurrence of S1 with what is known to pay (ALGORITHMS 3.1): steps and
+//! The Nesterov recurrence of S1 with what is known to pay: steps and
 //! projections in a metric a contact, a Lipschitz estimate that shrinks as well as grows,
 //! momentum dropped when it points uphill, and the best iterate kept.
 //!

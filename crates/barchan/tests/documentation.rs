@@ -1,0 +1,92 @@
+//! The documents beside the code, held to what the code says.
+//!
+//! `docs/scene-language.md` must name every key and hold examples that can be built;
+//! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
+
+use barchan::output::{StepRow, Summary, write_vtp};
+use barchan::scenario::SCENARIOS;
+use barchan::scene::Scene;
+use std::path::Path;
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The fenced blocks of a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let (mut found, mut open) = (Vec::<String>::new(), false);
+    for line in text.lines() {
+        if let Some(fence) = line.strip_prefix("```") {
+            open = !open && fence.trim() == language;
+            if open {
+                found.push(String::new());
+            }
+        } else if open && let Some(block) = found.last_mut() {
+            *block += line;
+            *block += "\n";
+        }
+    }
+    found
+}
+
+/// Asserts that the text has each name in code quotes.
+fn assert_names<'a>(text: &str, file: &str, names: impl IntoIterator<Item = &'a str>) {
+    for name in names {
+        assert!(text.contains(&format!("`{name}`")), "{file} does not name `{name}`");
+    }
+}
+
+#[test]
+fn every_key_of_a_scene_is_documented() {
+    let text = document("scene-language.md");
+    for scenario in SCENARIOS {
+        let scene = scenario.scene(&[]).expect("a sound scenario").to_toml();
+        for line in scene.lines() {
+            // Sections, keys, and keys that are left out behind a #.
+            let line = line.trim_start_matches("# ");
+            if line.starts_with('[') {
+                let section = line.split(']').next().unwrap_or("").trim_start_matches('[');
+                assert!(text.contains(&format!("[{section}]")), "scene-language.md lacks the section {section}");
+            } else if let Some((key, _)) = line.split_once(" = ") {
+                let is_key = key.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                assert_names(&text, "scene-language.md", is_key.then_some(key));
+            }
+        }
+        assert_names(&text, "scene-language.md", [scenario.name]);
+    }
+}
+
+/// Examples are whole scenes, or parts that say all they need.
+#[test]
+fn every_example_of_a_scene_can_be_built() {
+    let examples = blocks(&document("scene-language.md"), "toml");
+    assert!(examples.len() > 5, "only {} examples found", examples.len());
+    for text in examples {
+        let scene = Scene::from_toml(&text, "example").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        scene.build().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+#[test]
+fn every_output_is_documented() {
+    let text = document("outputs.md");
+    assert_names(&text, "outputs.md", StepRow::COLUMNS.iter().copied());
+
+    let summary = serde_json::to_value(Summary::default()).expect("a summary is JSON");
+    for (key, value) in summary.as_object().expect("an object") {
+        assert_names(&text, "outputs.md", [key.as_str()]);
+        for inner in value.as_object().into_iter().flatten() {
+            assert_names(&text, "outputs.md", [format!("{key}.{}", inner.0).as_str()]);
+        }
+    }
+
+    let mut frame = Vec::new();
+    let world = SCENARIOS[0].scene(&[("bodies".into(), "1".into())]).expect("a scene").build().expect("a world");
+    write_vtp(&mut frame, &world.bodies, 0.0).expect("memory does not fail");
+    let frame = String::from_utf8_lossy(&frame);
+    let names: Vec<_> = frame.split("Name=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.len() > 8, "{names:?}");
+    let plumbing = ["connectivity", "offsets"];
+    assert_names(&text, "outputs.md", names.into_iter().filter(|name| !plumbing.contains(name)));
+}

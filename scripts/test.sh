@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Runs every check there is: formatting, lints, tests, documentation, the README's commands,
+# the examples, and frames as VTK reads them. Works from any directory.
+#
+# Needs a Rust toolchain and the network. On Debian it installs the packages that are missing.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-auto}
+target=${CARGO_TARGET_DIR:-$root/target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd)
+export CARGO_TARGET_DIR=$target
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+passed=0
+failed=0
+
+# Runs a stage and counts how it went. The subshell stops at its first error; the script goes on.
+stage() {
+    local name=$1 start=$SECONDS status
+    shift
+    printf '\n== %s\n' "$name"
+    set +e
+    (
+        set -euo pipefail
+        "$@"
+    )
+    status=$?
+    set -e
+    if [ "$status" -eq 0 ]; then
+        passed=$((passed + 1))
+        printf '== %s: ok, %d s\n' "$name" "$((SECONDS - start))"
+    else
+        failed=$((failed + 1))
+        printf '== %s: FAILED with code %d\n' "$name" "$status" >&2
+    fi
+}
+
+die() {
+    printf 'test.sh: %s\n' "$1" >&2
+    exit 1
+}
+
+# Installs Debian packages, and says what to install elsewhere.
+install_packages() {
+    local sudo=()
+    command -v apt-get >/dev/null || die "please install what the Debian packages $* hold, and run this again"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || die "missing: $*. Please run, as root: apt-get install $*"
+        sudo=(sudo)
+    fi
+    echo "installing $*"
+    "${sudo[@]}" apt-get update
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+}
+
+install_missing() {
+    local missing=()
+    # Rust links with the C compiler; the frames are read in a Python environment of their own.
+    command -v cc >/dev/null || missing+=(gcc libc6-dev)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    if [ "${#missing[@]}" -gt 0 ]; then
+        install_packages "${missing[@]}"
+    fi
+    command -v cargo >/dev/null ||
+        die "cargo is not on the path. Barchan needs Rust 1.88 or newer: https://rustup.rs installs it"
+    cargo fmt --version >/dev/null 2>&1 || die "cargo fmt is missing; try: rustup component add rustfmt"
+    cargo clippy --version >/dev/null 2>&1 || die "cargo clippy is missing; try: rustup component add clippy"
+}
+
+documentation() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+}
+
+# Commands in the README's `sh` blocks that call barchan, by name or through cargo.
+readme_commands() {
+    awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' README.md |
+        grep -E '^(barchan|cargo run --release --) '
+}
+
+# Every command of the README, as written, one after another in an empty directory.
+readme() {
+    local count=0 command
+    mkdir "$work/readme"
+    readme_commands >"$work/commands"
+    cd "$work/readme"
+    while IFS= read -r command; do
+        printf '\n$ %s\n' "$command"
+        command=${command/#cargo run --release --/cargo run --release --manifest-path \"\$root/Cargo.toml\" --}
+        PATH="$target/release:$PATH" root=$root bash -euo pipefail -c "$command" </dev/null
+        count=$((count + 1))
+    done <"$work/commands"
+    if [ "$count" -lt 5 ]; then
+        echo "only $count commands found in README.md" >&2
+        return 1
+    fi
+    # What the README says the first of them leaves behind.
+    local file
+    for file in picture.png frames.pvd steps.csv summary.json scene.toml; do
+        test -s "runs/sedimentation/$file"
+    done
+}
+
+examples() {
+    mkdir "$work/examples"
+    cd "$work/examples"
+    local file name
+    for file in "$root"/crates/barchan/examples/*.rs; do
+        name=$(basename "$file" .rs)
+        printf '\n$ example %s\n' "$name"
+        # An argument is a directory for results, where an example has any.
+        cargo run --release --manifest-path "$root/Cargo.toml" -p barchan --example "$name" -- "$work/examples"
+    done
+}
+
+vtk() {
+    local python=$target/python
+    if ! "$python/bin/python" -c 'import pyvista' 2>/dev/null; then
+        rm -rf "$python"
+        python3 -m venv "$python"
+        "$python/bin/python" -m pip install --quiet --disable-pip-version-check "pyvista==0.49.*"
+    fi
+    "$target/release/barchan" run sedimentation --set bodies=2000 --set output.frame_interval=0.05 \
+        --time 0.2 --out "$work/vtk" --quiet
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000
+}
+
+install_missing
+stage "formatting" cargo fmt --all --check
+stage "lints" cargo clippy --workspace --all-targets -- -D warnings
+stage "tests" cargo test --workspace
+stage "documentation" documentation
+stage "release build" cargo build --release --workspace
+stage "commands of the README" readme
+stage "examples" examples
+stage "frames as VTK reads them" vtk
+
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+test "$failed" -eq 0
