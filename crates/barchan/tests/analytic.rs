@@ -399,7 +399,7 @@ fn external_force_and_torque_act_until_they_are_removed() {
 fn packing(friction: f64) -> (f64, f64) {
     let overrides = [("bodies", "1000".to_owned()), ("friction", format!("{friction}")), ("time.step", "1e-3".into())];
     let mut simulation = simulation("packing", &overrides);
-    run(&mut simulation, 480);
+    run(&mut simulation, 650);
     // A few steps at a tight tolerance, for the contacts.
     let options = StepOptions { solver: SolverOptions { tolerance: 1e-4, ..TIGHT }, ..*simulation.options() };
     let mut simulation = Simulation::new(simulation.world, options);

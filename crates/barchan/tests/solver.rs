@@ -414,7 +414,7 @@ fn textbook(problem: &Problem, dense: &Dense, iterations: usize) -> (Vec<f64>, V
             if curvature <= l * dot(&d, &d) {
                 break x;
             }
-            l = (1.5 * l).max(curvature / dot(&d, &d));
+            l *= 2.0;
         };
         let next = 0.5 * (θ * (θ * θ + 4.0).sqrt() - θ * θ);
         let β = θ * (1.0 - θ) / (θ * θ + next);

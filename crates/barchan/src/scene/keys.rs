@@ -67,7 +67,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             key("metric", "in which steps are measured: contact, scalar or identity (as printed)"),
             key("restart", "drop momentum that points uphill"),
-            key("shrink", "let the Lipschitz estimate shrink again"),
+            key("shrink", "let the Lipschitz estimate shrink again; only with restart"),
         ],
     },
     Section {

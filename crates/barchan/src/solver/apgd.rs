@@ -18,12 +18,12 @@ const GROW: f64 = 1.5;
 /// Factor of the line search as printed, where L only grows.
 const DOUBLE: f64 = 2.0;
 /// Factor by which L shrinks after a step that held.
-const SHRINK: f64 = 0.98;
+const SHRINK: f64 = 0.99;
 /// Iterations with the momentum of Nesterov's sequence; after them, where restarts guard it, the
 /// whole of it.
 const GENTLE: u32 = 60;
 /// Iterations without a better residual after which a solve counts as stalled.
-const PATIENCE: u32 = 5000;
+const PATIENCE: u32 = 10_000;
 
 /// Impulses and the velocities with which bodies respond to them.
 #[derive(Default)]
@@ -78,6 +78,8 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         keep_history: bool,
     ) -> Report {
         let ApgdOptions { metric, restart, shrink } = options.apgd;
+        // Larger steps upset the momentum: only restarts make them safe.
+        let shrink = shrink && restart;
         problem.set_metric(metric);
         let mut report = Report::default();
         if problem.contacts() == 0 {

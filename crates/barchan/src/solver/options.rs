@@ -32,7 +32,7 @@ pub struct ApgdOptions {
     pub metric: Metric,
     /// Whether momentum is dropped when it points uphill.
     pub restart: bool,
-    /// Whether the Lipschitz estimate may shrink again.
+    /// Whether the Lipschitz estimate may shrink again; only with `restart`.
     pub shrink: bool,
 }
 
