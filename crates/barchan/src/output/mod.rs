@@ -17,14 +17,17 @@
 //! the list of files that a run owns.
 
 mod atomic;
+pub mod history;
 pub mod human;
 mod picture;
 mod run_directory;
 mod steps;
 mod summary;
+mod table;
 mod vtk;
 
 pub use atomic::{AtomicFile, write_whole};
+pub use history::HistoryWriter;
 pub use picture::{Colouring, PictureOptions, render, write_png};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};

@@ -6,7 +6,7 @@
 //! directory in which a user keeps scenes.
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
-use super::{Attach, FrameWriter, OutputError, PictureOptions, StepsWriter, Summary, write_png};
+use super::{Attach, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, write_png};
 use crate::world::Bodies;
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
+const HISTORY: &str = "history.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
 pub(super) const INDEX: &str = "frames.pvd";
@@ -21,7 +22,7 @@ pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run. The mark of a run, `steps.csv`, goes last, so that a removal which
 /// fails half-way can be repeated.
-const OWN_FILES: [&str; 5] = [SUMMARY, PICTURE, INDEX, SCENE, STEPS];
+const OWN_FILES: [&str; 6] = [SUMMARY, PICTURE, INDEX, SCENE, HISTORY, STEPS];
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +70,11 @@ impl RunDirectory {
     /// Starts the table of steps.
     pub fn steps(&self) -> Result<StepsWriter, OutputError> {
         StepsWriter::create(self.path.join(STEPS))
+    }
+
+    /// Starts the table of iterations.
+    pub fn history(&self) -> Result<HistoryWriter, OutputError> {
+        HistoryWriter::create(self.path.join(HISTORY))
     }
 
     /// Starts the sequence of frames.

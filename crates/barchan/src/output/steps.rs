@@ -1,20 +1,10 @@
 //! `steps.csv`: a line a step.
-//!
-//! The table grows while the run goes on, so it cannot appear at once like the other files.
-//! Instead it grows by whole lines: the buffer goes to the file only at the end of a row, at
-//! least every quarter of a second in which rows come, and after a failed write the file is
-//! cut back to its last whole line.
 
-use super::{Attach, OutputError};
+use super::OutputError;
+use super::table::TableWriter;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-const FLUSH_BYTES: usize = 64 * 1024;
-const FLUSH_TIME: Duration = Duration::from_millis(250);
 
 /// How a value stands in the table.
 trait Cell {
@@ -96,13 +86,13 @@ columns! {
     potential: f64,
     /// Deepest penetration.
     max_penetration: f64,
-    /// Mean penetration of the contacts.
+    /// Mean penetration of the contacts that overlap.
     mean_penetration: f64,
     /// Seconds spent on finding pairs.
     seconds_broad: f64,
     /// Seconds spent on finding contacts.
     seconds_narrow: f64,
-    /// Seconds spent in the solver.
+    /// Seconds spent on forces, the contact problem and the solver.
     seconds_solve: f64,
     /// Seconds spent on moving bodies.
     seconds_integrate: f64,
@@ -112,63 +102,32 @@ columns! {
 
 /// Writes `steps.csv` row by row.
 #[derive(Debug)]
-pub struct StepsWriter {
-    path: PathBuf,
-    file: File,
-    /// Whole lines that are not yet in the file.
-    pending: String,
-    /// Bytes in the file: whole lines, too.
-    written: u64,
-    last_flush: Instant,
-}
+pub struct StepsWriter(TableWriter);
 
 impl StepsWriter {
     /// Starts the table with its header.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
-        let path = path.into();
-        let file = File::create(&path).attach("create", &path)?;
-        let pending = StepRow::COLUMNS.join(",") + "\n";
-        let mut writer = Self { path, file, pending, written: 0, last_flush: Instant::now() };
-        writer.flush()?;
-        Ok(writer)
+        TableWriter::create(path, &StepRow::COLUMNS.join(",")).map(Self)
     }
 
     /// Where the table is.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
     }
 
     /// Adds a row.
     pub fn push(&mut self, row: &StepRow) -> Result<(), OutputError> {
-        row.put(&mut self.pending);
-        self.pending.push('\n');
-        if self.pending.len() >= FLUSH_BYTES || self.last_flush.elapsed() >= FLUSH_TIME { self.flush() } else { Ok(()) }
+        self.0.push(|line| row.put(line))
     }
 
     /// Brings all rows so far to the file.
     pub fn flush(&mut self) -> Result<(), OutputError> {
-        self.last_flush = Instant::now();
-        let result = self.file.write_all(self.pending.as_bytes());
-        match result {
-            Ok(()) => self.written += self.pending.len() as u64,
-            // Half a line may have got through.
-            Err(_) => {
-                let _ = self.file.set_len(self.written);
-            }
-        }
-        self.pending.clear();
-        result.attach("write", &self.path)
+        self.0.flush()
     }
 
     /// Brings the last rows to the file and reports whether that worked.
     pub fn finish(mut self) -> Result<(), OutputError> {
         self.flush()
-    }
-}
-
-impl Drop for StepsWriter {
-    fn drop(&mut self) {
-        let _ = self.flush();
     }
 }
 

@@ -7,7 +7,8 @@
 //! - an overlap is undone by the fraction `recovery` a step, with a cap, or the correction
 //!   would inject energy (S4 section 3);
 //! - a bounce, if bodies approach faster than a threshold and the gap closes in this step (or is
-//!   closed): −e·u_n⁻, by Newton's law with the velocity before the step, in place of the gap.
+//!   closed): −e·u_n⁻, by Newton's law with the velocity before the step, in place of the gap; an
+//!   overlap that asks for more gets it.
 
 use super::{ContactOptions, Geometry, Problem};
 use crate::narrow::Contacts;

@@ -19,15 +19,12 @@ pub struct WarmStart {
 }
 
 impl WarmStart {
-    /// Writes the remembered impulse of every contact to `γ`, zero where there is none, and
-    /// returns how many were found.
-    pub fn recall(&self, contacts: &Contacts, γ: &mut ContactVec) -> usize {
+    /// Writes the remembered impulse of every contact to `γ`, zero where there is none.
+    pub fn recall(&self, contacts: &Contacts, γ: &mut ContactVec) {
         γ.resize(contacts.len());
         let bodies = (self.start.len().min(contacts.start.len())).saturating_sub(1);
         let out = Disjoint::new(γ.flat_mut());
-        let found = std::sync::atomic::AtomicUsize::new(0);
         for_chunks(bodies, CHUNK, |range| {
-            let mut hits = 0;
             for a in range {
                 let old = self.start[a] as usize..self.start[a + 1] as usize;
                 for i in contacts.start[a] as usize..contacts.start[a + 1] as usize {
@@ -39,13 +36,10 @@ impl WarmStart {
                             // SAFETY: contact i belongs to body a alone.
                             unsafe { out.write(ContactVec::flat_index(i, component), p[component]) };
                         }
-                        hits += 1;
                     }
                 }
             }
-            found.fetch_add(hits, std::sync::atomic::Ordering::Relaxed);
         });
-        found.into_inner()
     }
 
     /// Remembers the impulses of a step. Takes the vectors over; what it held before goes back

@@ -2,7 +2,9 @@
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
 use super::tally::Tally;
-use crate::output::{FrameWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary};
+use crate::output::{
+    FrameWriter, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary,
+};
 use crate::scene::{Scene, Time};
 use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
@@ -14,6 +16,8 @@ use std::time::Instant;
 pub(super) struct Recorder {
     directory: RunDirectory,
     steps: StepsWriter,
+    /// `None` unless the scene asks for it.
+    history: Option<HistoryWriter>,
     /// `None` if the scene wants no frames.
     frames: Option<Frames>,
     seconds: f64,
@@ -27,6 +31,7 @@ impl Recorder {
         let start = Instant::now();
         directory.write_scene(&scene.to_toml())?;
         let steps = directory.steps()?;
+        let history = if scene.output.history { Some(directory.history()?) } else { None };
         let frames = if scene.output.frame_interval > 0.0 {
             let mut frames = Frames::new(directory.frames()?, scene);
             frames.write(0, world)?;
@@ -34,7 +39,7 @@ impl Recorder {
         } else {
             None
         };
-        Ok(Self { directory, steps, frames, seconds: start.elapsed().as_secs_f64(), told: 0.0 })
+        Ok(Self { directory, steps, history, frames, seconds: start.elapsed().as_secs_f64(), told: 0.0 })
     }
 
     /// Writes the frame if it is time for one, then the row.
@@ -47,6 +52,9 @@ impl Recorder {
         let start = Instant::now();
         if let Some(frames) = self.frames.as_mut().filter(|frames| frames.due(tally.steps)) {
             frames.write(tally.steps, &simulation.world)?;
+        }
+        if let Some(history) = &mut self.history {
+            history.push(tally.steps, &report.solver.history)?;
         }
         let mut row = row(tally, report, simulation);
         // The time of this row's own writing is told by the next one.
@@ -61,6 +69,9 @@ impl Recorder {
     pub(super) fn finish(&mut self, step: u64, world: &World) -> Result<(), OutputError> {
         let start = Instant::now();
         self.steps.flush()?;
+        if let Some(history) = &mut self.history {
+            history.flush()?;
+        }
         if let Some(frames) = self.frames.as_mut().filter(|frames| frames.last != step) {
             frames.write(step, world)?;
         }
@@ -119,7 +130,7 @@ fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepR
     StepRow {
         step: tally.steps,
         time: tally.time,
-        bodies: simulation.world.bodies.len() as u64,
+        bodies: simulation.world.bodies.bounded_len() as u64,
         contacts: report.contacts as u64,
         iterations: solver.iterations.into(),
         operator_applications: solver.operator_applications.into(),

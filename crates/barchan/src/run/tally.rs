@@ -61,7 +61,7 @@ impl Tally {
         Summary {
             version: env!("CARGO_PKG_VERSION").into(),
             scenario: scene.name.clone(),
-            bodies: simulation.world.bodies.len() as u64,
+            bodies: simulation.world.bodies.bounded_len() as u64,
             contacts: self.contacts as u64,
             steps: self.steps,
             time: self.time,

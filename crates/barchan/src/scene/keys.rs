@@ -82,7 +82,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "broad_phase",
-        about: "search for neighbours; results do not depend on it",
+        about: "search for neighbours; the result does not depend on its name",
         keys: &[
             key("name", "octree, grid or brute-force"),
             key("reorder_interval", "steps between sorts of bodies in memory; 0 for never"),
@@ -93,7 +93,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         about: "what a run writes down",
         keys: &[
             key("frame_interval", "simulated time between frames, s; 0 for none"),
-            key("history", "keep the residual of every iteration"),
+            key("history", "write the residual of every iteration to history.csv"),
         ],
     },
     Section {

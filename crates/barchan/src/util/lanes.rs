@@ -108,7 +108,7 @@ pub use avx::Avx;
 mod avx {
     //! [`Lanes`] in AVX registers.
     //!
-    //! Values of this type exist only within kernels that were entered after AVX was detected
+    //! Values of this type exist only within kernels that were entered after AVX2 was detected
     //! (see `vectorised` in the operator); that is the safety argument of every block here.
     #![allow(clippy::undocumented_unsafe_blocks)]
 

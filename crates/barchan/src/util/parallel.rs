@@ -85,11 +85,11 @@ impl<'a, T> Disjoint<'a, T> {
     /// Writes one element.
     ///
     /// # Safety
-    /// No other thread reads or writes index `i` while this borrow lives.
+    /// `i` is in bounds, and no other thread reads or writes it while this borrow lives.
     #[inline]
     pub unsafe fn write(&self, i: usize, value: T) {
         debug_assert!(i < self.len);
-        // SAFETY: in bounds; the caller promises that nobody else touches `i`.
+        // SAFETY: the caller promises that `i` is in bounds and nobody else touches it.
         unsafe { *self.start.add(i) = value }
     }
 

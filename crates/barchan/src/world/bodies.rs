@@ -203,6 +203,11 @@ impl Bodies {
         if self.id.get(guess) == Some(&id) { Some(guess) } else { self.id.iter().position(|&k| k == id) }
     }
 
+    /// Number of bodies that are not walls: those of bounded shape, which frames show.
+    pub fn bounded_len(&self) -> usize {
+        self.shape.iter().filter(|shape| shape.bounding_radius().is_some()).count()
+    }
+
     /// Whether the inertia of body `i` is the same about every axis.
     #[inline]
     pub fn is_isotropic(&self, i: usize) -> bool {

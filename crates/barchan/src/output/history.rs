@@ -1,0 +1,55 @@
+//! `history.csv`, on request: a line an iteration of every step, to see how the solver went.
+
+use super::OutputError;
+use super::table::TableWriter;
+use crate::solver::Moment;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Writes `history.csv`.
+#[derive(Debug)]
+pub struct HistoryWriter(TableWriter);
+
+impl HistoryWriter {
+    /// The columns.
+    pub const COLUMNS: [&'static str; 4] = ["step", "iteration", "operator_applications", "residual"];
+
+    /// Starts the table with its header.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
+        TableWriter::create(path, &Self::COLUMNS.join(",")).map(Self)
+    }
+
+    /// Adds the history of a step.
+    pub fn push(&mut self, step: u64, history: &[Moment]) -> Result<(), OutputError> {
+        for (iteration, moment) in history.iter().enumerate() {
+            self.0.push(|line| {
+                let _ = write!(line, "{step},{iteration},{},{:?}", moment.operator_applications, moment.residual);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Brings all lines so far to the file.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::scratch::Scratch;
+
+    #[test]
+    fn a_line_an_iteration() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("history.csv");
+        let mut writer = HistoryWriter::create(&path).unwrap();
+        let history =
+            [(1, 1.0), (3, 0.25)].map(|(operator_applications, residual)| Moment { operator_applications, residual });
+        writer.push(7, &history).unwrap();
+        drop(writer);
+        let text = std::fs::read_to_string(path).unwrap();
+        assert_eq!(text, "step,iteration,operator_applications,residual\n7,0,1,1.0\n7,1,3,0.25\n");
+    }
+}
