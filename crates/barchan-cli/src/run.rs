@@ -76,10 +76,13 @@ fn simulate(args: &RunArgs, target: &Target) -> Result<(), Failure> {
 /// A line before anything is done: large scenes take a while to build.
 fn announce(scene: &Scene, steps: u64) {
     let threads = rayon::current_num_threads();
+    let walls = scene.body.iter().filter(|body| body.shape.bounding_radius().is_none()).count();
+    let bodies = scene.body_count() - walls as u64;
     note(format_args!(
-        "{}: {} bodies, {} steps of {} s, {threads} thread{}",
+        "{}: {} {}, {} steps of {} s, {threads} thread{}",
         scene.name,
-        grouped(scene.body_count()),
+        grouped(bodies),
+        if bodies == 1 { "body" } else { "bodies" },
         grouped(steps),
         short(scene.time.step),
         if threads == 1 { "" } else { "s" },

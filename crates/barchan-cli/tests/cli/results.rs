@@ -33,7 +33,7 @@ fn json_is_one_object_with_the_promised_keys() {
     assert_eq!([&json["bodies"], &json["steps"], &json["threads"], &json["ranks"]], [100, 20, 2, 1]);
     assert!((json["time"].as_f64().unwrap() - 0.02).abs() < 1e-12);
     // What else there is to say goes to the other stream.
-    assert!(said.err.contains("101 bodies, 20 steps") && said.err.contains("frames.pvd in ParaView"), "{}", said.err);
+    assert!(said.err.contains("100 bodies, 20 steps") && said.err.contains("frames.pvd in ParaView"), "{}", said.err);
 }
 
 #[test]
@@ -104,10 +104,22 @@ fn no_steps_and_no_frames() {
 }
 
 #[test]
+fn the_history_is_written_on_request() {
+    let desk = Desk::new();
+    desk.json("run head-on --set output.history=true --steps 2000 --out asked");
+    let text = desk.read("asked/history.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("step,iteration,operator_applications,residual"));
+    // The spheres meet in some step, and its first line is iteration 0.
+    let first: Vec<&str> = lines.next().expect("an iteration").split(',').collect();
+    assert_eq!((first.len(), first[1]), (4, "0"));
+}
+
+#[test]
 fn progress_comes_in_lines_without_a_terminal_and_not_at_all_when_quiet() {
     let desk = Desk::new();
     let said = desk.barchan("run bounce --steps 10 --out loud");
-    assert!(said.err.starts_with("bounce: 2 bodies, 10 steps of 1e-4 s, "), "{}", said.err);
+    assert!(said.err.starts_with("bounce: 1 body, 10 steps of 1e-4 s, "), "{}", said.err);
     assert!(!said.err.contains('\u{1b}') && !said.out.contains('\u{1b}'), "{said:?}");
     let said = desk.barchan("run bounce --steps 10 --out quiet --quiet");
     assert_eq!(said.err, "");

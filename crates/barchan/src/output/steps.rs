@@ -135,6 +135,7 @@ impl StepsWriter {
 mod tests {
     use super::*;
     use crate::output::scratch::Scratch;
+    use crate::output::table::FLUSH_BYTES;
 
     #[test]
     fn header_and_rows_agree() {

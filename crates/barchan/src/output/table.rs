@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const FLUSH_BYTES: usize = 64 * 1024;
+pub(super) const FLUSH_BYTES: usize = 64 * 1024;
 const FLUSH_TIME: Duration = Duration::from_millis(250);
 
 /// Writes a comma-separated table line by line.

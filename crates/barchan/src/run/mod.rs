@@ -255,7 +255,7 @@ mod tests {
             })
             .unwrap();
         assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
-        assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 51, false));
+        assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
         assert_eq!(scratch.names(), ["frames", "frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"]);
         // At 0, 4 and 8 ms, and the end.
         assert_eq!(names(&scratch.path().join("frames")).len(), 4);
