@@ -56,7 +56,7 @@ impl Box32 {
 
 /// Eight boxes, axis by axis.
 #[derive(Clone, Copy)]
-#[repr(C, align(16))]
+#[repr(C, align(32))]
 pub(super) struct Eight {
     low: [[f32; LEAF]; 3],
     high: [[f32; LEAF]; 3],
@@ -84,22 +84,36 @@ impl Eight {
     }
 
     /// Which of the eight share a point with `one`: a bit each.
+    ///
+    /// With `WIDE`, in registers of eight, which the caller must know the machine to have
+    /// (`Octree::walk_all`).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    pub(super) fn meets(&self, one: &Box32) -> u32 {
+    pub(super) fn meets<const WIDE: bool>(&self, one: &Box32) -> u32 {
         use std::arch::x86_64::*;
+        if WIDE {
+            // SAFETY: the caller has AVX; rows are aligned.
+            return unsafe {
+                let below = |row: &[f32; LEAF], x: f32| {
+                    _mm256_cmp_ps::<_CMP_LE_OQ>(_mm256_load_ps(row.as_ptr()), _mm256_set1_ps(x))
+                };
+                let above = |row: &[f32; LEAF], x: f32| {
+                    _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_load_ps(row.as_ptr()), _mm256_set1_ps(x))
+                };
+                let axis = |k: usize| _mm256_and_ps(below(&self.low[k], one.high[k]), above(&self.high[k], one.low[k]));
+                _mm256_movemask_ps(_mm256_and_ps(_mm256_and_ps(axis(0), axis(1)), axis(2))) as u32
+            };
+        }
         let mut bits = 0;
         for half in 0..2 {
             // SAFETY: SSE2 is part of x86-64; both halves of a row of eight are aligned and in bounds.
             unsafe {
-                let load = |row: &[f32; LEAF]| _mm_load_ps(row.as_ptr().add(4 * half));
-                let mut mask = _mm_cmple_ps(load(&self.low[0]), _mm_set1_ps(one.high[0]));
-                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[0]), load(&self.high[0])));
-                mask = _mm_and_ps(mask, _mm_cmple_ps(load(&self.low[1]), _mm_set1_ps(one.high[1])));
-                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[1]), load(&self.high[1])));
-                mask = _mm_and_ps(mask, _mm_cmple_ps(load(&self.low[2]), _mm_set1_ps(one.high[2])));
-                mask = _mm_and_ps(mask, _mm_cmple_ps(_mm_set1_ps(one.low[2]), load(&self.high[2])));
-                bits |= (_mm_movemask_ps(mask) as u32) << (4 * half);
+                let below =
+                    |row: &[f32; LEAF], x: f32| _mm_cmple_ps(_mm_load_ps(row.as_ptr().add(4 * half)), _mm_set1_ps(x));
+                let above =
+                    |row: &[f32; LEAF], x: f32| _mm_cmpge_ps(_mm_load_ps(row.as_ptr().add(4 * half)), _mm_set1_ps(x));
+                let axis = |k: usize| _mm_and_ps(below(&self.low[k], one.high[k]), above(&self.high[k], one.low[k]));
+                bits |= (_mm_movemask_ps(_mm_and_ps(_mm_and_ps(axis(0), axis(1)), axis(2))) as u32) << (4 * half);
             }
         }
         bits
@@ -108,7 +122,7 @@ impl Eight {
     /// Which of the eight share a point with `one`: a bit each.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline(always)]
-    pub(super) fn meets(&self, one: &Box32) -> u32 {
+    pub(super) fn meets<const WIDE: bool>(&self, one: &Box32) -> u32 {
         (0..LEAF).fold(0, |bits, k| bits | u32::from(self.get(k).meets(one)) << k)
     }
 }
@@ -126,12 +140,17 @@ mod tests {
             eight.set(k, &Box32::around(&at(k), DVec3::ZERO, 1.0 / 1.7));
         }
         for k in 0..6 {
-            let mask = eight.meets(&Box32::around(&at(k), DVec3::ZERO, 1.0 / 1.7));
+            let one = Box32::around(&at(k), DVec3::ZERO, 1.0 / 1.7);
+            let mask = eight.meets::<false>(&one);
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx") {
+                assert_eq!(eight.meets::<true>(&one), mask);
+            }
             for l in 0..LEAF {
                 assert_eq!(mask >> l & 1 == 1, l < 6 && eight.get(l).meets(&eight.get(k)));
                 assert!(l >= 6 || !at(l).meets(&at(k)) || mask >> l & 1 == 1);
             }
         }
-        assert_eq!(eight.meets(&Box32::EMPTY), 0);
+        assert_eq!(eight.meets::<false>(&Box32::EMPTY), 0);
     }
 }

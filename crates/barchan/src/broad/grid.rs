@@ -107,7 +107,8 @@ impl Grid {
                 let a = &hulls[i as usize];
                 // Within the block only entries behind k.
                 let later = if k >= first { !0 << (k - first + 1) } else { !0 };
-                let mut mask = boxes.meets(&Box32::around(a, frame.origin, scale)) & later & ((1 << eight.len()) - 1);
+                let mut mask =
+                    boxes.meets::<false>(&Box32::around(a, frame.origin, scale)) & later & ((1 << eight.len()) - 1);
                 while mask != 0 {
                     let j = eight[mask.trailing_zeros() as usize].1;
                     mask &= mask - 1;

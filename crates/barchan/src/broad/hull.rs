@@ -70,13 +70,13 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
     let n = bodies.len();
     unbounded.clear();
     unbounded.extend((0..n as u32).filter(|&i| bodies.shape[i as usize].bounding_radius().is_none()));
-    hulls.clear();
     hulls.resize(n, Aabb::EMPTY);
     let out = Disjoint::new(hulls);
     for_chunks(n, CHUNK, |range| {
         // SAFETY: chunks are disjoint.
         let hulls = unsafe { out.range(range.clone()) };
         for (hull, i) in hulls.iter_mut().zip(range) {
+            *hull = Aabb::EMPTY;
             if let Some(radius) = bodies.shape[i].bounding_radius() {
                 let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
                 let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
@@ -92,5 +92,16 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
 /// The box of all hulls, without the empty ones. `slots` is scratch.
 pub fn bounds(hulls: &[Aabb], slots: &mut Vec<Aabb>) -> Aabb {
     let body = |range: std::ops::Range<usize>| hulls[range].iter().fold(Aabb::EMPTY, |all, h| all.join(h));
+    fold_chunks(hulls.len(), 16 * CHUNK, slots, Aabb::EMPTY, body, |a, b| a.join(&b))
+}
+
+/// The box of the centres of all hulls, without the empty ones. `slots` is scratch.
+pub fn centres(hulls: &[Aabb], slots: &mut Vec<Aabb>) -> Aabb {
+    let body = |range: std::ops::Range<usize>| {
+        hulls[range].iter().filter(|h| !h.is_empty()).fold(Aabb::EMPTY, |all, h| {
+            let centre = h.centre();
+            all.join(&Aabb { low: centre, high: centre })
+        })
+    };
     fold_chunks(hulls.len(), 16 * CHUNK, slots, Aabb::EMPTY, body, |a, b| a.join(&b))
 }

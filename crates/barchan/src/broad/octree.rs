@@ -11,11 +11,11 @@
 //! (`eight.rs`); what passes is compared again as it is.
 
 use super::eight::{Box32, Eight, LEAF};
-use super::hull::bounds;
+use super::hull::centres;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::util::parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
-use crate::util::reserve_with_slack;
-use crate::util::sort::{SortScratch, sort};
+use crate::util::reshape;
+use crate::util::sort::{SortScratch, sort_again};
 use crate::world::reorder::{MortonFrame, morton_key};
 use rayon::prelude::*;
 
@@ -84,9 +84,7 @@ impl Octree {
     fn sort_bodies(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
         let cells = f64::from(1u32 << BITS);
         let scale = cells / frame.edge;
-        self.keys.clear();
-        reserve_with_slack(&mut self.keys, hulls.len());
-        self.keys.resize(hulls.len(), (u64::MAX, u32::MAX));
+        reshape(&mut self.keys, hulls.len());
         let out = Disjoint::new(&mut self.keys);
         for_chunks(hulls.len(), CHUNK, |range| {
             // SAFETY: chunks are disjoint.
@@ -94,6 +92,7 @@ impl Octree {
             for (key, i) in keys.iter_mut().zip(range) {
                 let hull = &hulls[i];
                 if hull.is_empty() {
+                    *key = (u64::MAX, u32::MAX);
                     continue;
                 }
                 // The deepest level whose cells are not smaller than the hull: the exponent of
@@ -105,7 +104,7 @@ impl Octree {
                 *key = (morton_key([cell(t.x), cell(t.y), cell(t.z)]) << 5 | u64::from(level), i as u32);
             }
         });
-        sort(&mut self.keys, &mut self.sort, |k| k.0);
+        sort_again(&mut self.keys, &mut self.sort, |k| k.0);
         let bounded = self.keys.partition_point(|k| k.0 != u64::MAX);
         self.keys.truncate(bounded);
     }
@@ -134,16 +133,33 @@ impl Octree {
         }
     }
 
+    /// Emits the pairs of a task's leaves, in registers of eight where the machine has them.
+    fn walk_all(&self, hulls: &[Aabb], leaves: &[Leaf], list: &mut Vec<u64>) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1")]
+            fn wide(tree: &Octree, hulls: &[Aabb], leaves: &[Leaf], list: &mut Vec<u64>) {
+                leaves.chunks(GROUP).for_each(|group| tree.walk::<true>(hulls, group, list));
+            }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi1") {
+                // SAFETY: the machine has them.
+                return unsafe { wide(self, hulls, leaves, list) };
+            }
+        }
+        leaves.chunks(GROUP).for_each(|group| self.walk::<false>(hulls, group, list));
+    }
+
     /// Emits the pairs within each leaf of a group and with all leaves behind it.
     ///
     /// One walk serves the whole group: it lists the leaves that the group's box meets, eight to
     /// a block, and each leaf then picks its own out of the list.
-    fn walk(&self, hulls: &[Aabb], group: &[Leaf], list: &mut Vec<u64>) {
+    #[inline(always)]
+    fn walk<const WIDE: bool>(&self, hulls: &[Aabb], group: &[Leaf], list: &mut Vec<u64>) {
         for leaf in group {
             let mine = self.bodies(leaf);
             for (k, key) in mine.iter().enumerate() {
                 // Only the lanes before k: each pair once.
-                let mask = leaf.hulls.meets(&leaf.hulls.get(k)) & ((1 << k) - 1);
+                let mask = leaf.hulls.meets::<WIDE>(&leaf.hulls.get(k)) & ((1 << k) - 1);
                 emit(hulls, mine, mask, key.1, list);
             }
         }
@@ -161,22 +177,23 @@ impl Octree {
                 near.leaves[near.len] = node.leaf;
                 near.len += 1;
                 if near.len == NEAR {
-                    self.pair_up(hulls, group, &near, list);
+                    self.pair_up::<WIDE>(hulls, group, &near, list);
                     near.len = 0;
                 }
             }
             next += 1;
         }
-        self.pair_up(hulls, group, &near, list);
+        self.pair_up::<WIDE>(hulls, group, &near, list);
     }
 
     /// Emits the pairs of every leaf of a group with the near leaves that come after it.
-    fn pair_up(&self, hulls: &[Aabb], group: &[Leaf], near: &Near, list: &mut Vec<u64>) {
+    #[inline(always)]
+    fn pair_up<const WIDE: bool>(&self, hulls: &[Aabb], group: &[Leaf], near: &Near, list: &mut Vec<u64>) {
         for leaf in group {
             let mine = self.bodies(leaf);
             let hull = &self.nodes[leaf.node as usize].hull;
             for (block, boxes) in near.boxes[..near.len.div_ceil(LEAF)].iter().enumerate() {
-                for k in bits(boxes.meets(hull)) {
+                for k in bits(boxes.meets::<WIDE>(hull)) {
                     let k = LEAF * block + k;
                     // A block may still hold boxes of an earlier, fuller list.
                     if k >= near.len {
@@ -187,8 +204,8 @@ impl Octree {
                         continue;
                     }
                     let theirs = self.bodies(other);
-                    for l in bits(other.hulls.meets(hull)) {
-                        emit(hulls, mine, leaf.hulls.meets(&other.hulls.get(l)), theirs[l].1, list);
+                    for l in bits(other.hulls.meets::<WIDE>(hull)) {
+                        emit(hulls, mine, leaf.hulls.meets::<WIDE>(&other.hulls.get(l)), theirs[l].1, list);
                     }
                 }
             }
@@ -335,7 +352,8 @@ impl Builder<'_> {
 
 impl BroadPhase for Octree {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
-        let all = bounds(hulls, &mut self.bounds);
+        // The frame that puts bodies in order elsewhere too: they come nearly sorted.
+        let all = centres(hulls, &mut self.bounds);
         let frame = MortonFrame::around(all.low, all.high);
         self.sort_bodies(hulls, &frame);
         self.build(hulls, &frame);
@@ -344,7 +362,7 @@ impl BroadPhase for Octree {
         emitted.reset(tasks);
         emitted.lists[..tasks].par_iter_mut().enumerate().for_each(|(t, list)| {
             let mine = &self.leaves[chunk_range(t, GROUP * GROUP_CHUNK, self.leaves.len())];
-            mine.chunks(GROUP).for_each(|group| self.walk(hulls, group, list));
+            self.walk_all(hulls, mine, list);
         });
         pairs.collect(hulls.len(), &mut emitted);
         self.emitted = emitted;

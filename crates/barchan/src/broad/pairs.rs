@@ -4,7 +4,7 @@
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
 use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
-use crate::util::reserve_with_slack;
+use crate::util::reshape;
 use rayon::prelude::*;
 
 /// Bodies a bucket of the first, coarse sort.
@@ -82,6 +82,8 @@ impl Pairs {
         let buckets = bodies.div_ceil(BUCKET).max(1);
         let lists = &emitted.lists;
         let bucket = |pair: u64| (pair >> 32) as usize / BUCKET;
+        // Lists are nearly in order: they are dealt in runs.
+        let same_bucket = |a: &u64, b: &u64| bucket(*a) == bucket(*b);
 
         // How many pairs each list has for each bucket, bucket-major.
         let counts = &mut emitted.counts;
@@ -90,14 +92,10 @@ impl Pairs {
         {
             let cells = Disjoint::new(counts);
             lists.par_iter().enumerate().for_each(|(l, list)| {
-                // Lists are nearly in order: count runs.
-                let mut i = 0;
-                while i < list.len() {
-                    let b = bucket(list[i]);
-                    let run = list[i..].iter().take_while(|&&p| bucket(p) == b).count();
+                for run in list.chunk_by(same_bucket) {
+                    let cell = bucket(run[0]) * lists.len() + l;
                     // SAFETY: column l belongs to list l alone.
-                    unsafe { cells.range(b * lists.len() + l..b * lists.len() + l + 1)[0] += run as u32 };
-                    i += run;
+                    unsafe { cells.range(cell..cell + 1)[0] += run.len() as u32 };
                 }
             });
         }
@@ -105,19 +103,18 @@ impl Pairs {
 
         // Deal into buckets.
         let dealt = &mut emitted.dealt;
-        dealt.clear();
-        reserve_with_slack(dealt, total);
-        dealt.resize(total, 0);
+        reshape(dealt, total);
         {
             let (out, cells) = (Disjoint::new(dealt), Disjoint::new(counts));
             lists.par_iter().enumerate().for_each(|(l, list)| {
-                for &pair in list {
-                    let cell = bucket(pair) * lists.len() + l;
+                for run in list.chunk_by(same_bucket) {
+                    let cell = bucket(run[0]) * lists.len() + l;
                     // SAFETY: cell and places were given to list l alone.
                     unsafe {
                         let place = &mut cells.range(cell..cell + 1)[0];
-                        out.write(*place as usize, pair);
-                        *place += 1;
+                        let first = *place as usize;
+                        out.range(first..first + run.len()).copy_from_slice(run);
+                        *place += run.len() as u32;
                     }
                 }
             });
@@ -126,13 +123,10 @@ impl Pairs {
         let bucket_end = |b: usize| counts[(b + 1) * lists.len() - 1] as usize;
 
         // Sort each bucket by counting, then each body's few partners by insertion.
-        self.start.clear();
-        reserve_with_slack(&mut self.start, bodies + 1);
-        self.start.resize(bodies + 1, 0);
-        self.second.clear();
-        reserve_with_slack(&mut self.second, total);
-        self.second.resize(total, 0);
+        reshape(&mut self.start, bodies + 1);
+        reshape(&mut self.second, total);
         if lists.is_empty() {
+            self.start.fill(0);
             return;
         }
         let (starts, seconds) = (Disjoint::new(&mut self.start), Disjoint::new(&mut self.second));

@@ -3,15 +3,20 @@
 use super::Touch;
 use glam::DVec3;
 
+/// Whether the gap is no wider than `reach`.
+#[inline(always)]
+pub(super) fn within(xa: DVec3, ra: f64, xb: DVec3, rb: f64, reach: f64) -> bool {
+    let limit = ra + rb + reach;
+    (xa - xb).length_squared() <= limit * limit
+}
+
 #[inline(always)]
 pub(super) fn visit(xa: DVec3, ra: f64, xb: DVec3, rb: f64, reach: f64, mut found: impl FnMut(Touch)) {
-    let d = xa - xb;
-    let limit = ra + rb + reach;
-    let distance_squared = d.length_squared();
-    if distance_squared > limit * limit {
+    if !within(xa, ra, xb, rb, reach) {
         return;
     }
-    let distance = distance_squared.sqrt();
+    let d = xa - xb;
+    let distance = d.length();
     // Centres in one point have no direction: any will part them.
     let normal = if distance > 0.0 { d / distance } else { DVec3::Z };
     found(Touch { normal, gap: distance - ra - rb, feature: 0 });

@@ -320,10 +320,11 @@ impl ContactVec {
         self.len = len;
     }
 
-    /// Changes the length; what it holds is anything.
+    /// Changes the length. It keeps what it holds, unless it grows; beyond the end it is zero.
     pub fn reshape(&mut self, len: usize) {
-        reserve_with_slack(&mut self.blocks, len.div_ceil(LANES));
-        self.blocks.resize(len.div_ceil(LANES), V4::default());
+        super::reshape(&mut self.blocks, len.div_ceil(LANES));
+        let padding = len..len.next_multiple_of(LANES);
+        padding.for_each(|i| self.blocks[i / LANES].set_lane(i % LANES, DVec3::ZERO));
         self.len = len;
     }
 

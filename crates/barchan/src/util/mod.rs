@@ -14,6 +14,15 @@ pub(crate) fn reserve_with_slack<T>(v: &mut Vec<T>, needed: usize) {
     }
 }
 
+/// Sets the length of a vector whose every element will be written, without clearing it first.
+pub(crate) fn reshape<T: Copy + Default>(v: &mut Vec<T>, len: usize) {
+    if v.capacity() < len {
+        v.clear();
+        reserve_with_slack(v, len);
+    }
+    v.resize(len, T::default());
+}
+
 /// Asks the processor to fetch an element, up to 128 bytes long, that is needed soon.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], i: usize) {

@@ -9,6 +9,8 @@ use rayon::prelude::*;
 
 /// Records shorter than this are sorted by the standard library on one thread.
 const SMALL: usize = 1 << 14;
+/// Up to one descent in so many records, a list counts as nearly sorted.
+const FEW: usize = 16;
 const DIGIT_BITS: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 
@@ -94,6 +96,47 @@ where
     std::mem::swap(items, dealt);
 }
 
+/// Sorts what is likely to be nearly sorted, as after a small change: takes out what is out of
+/// order, sorts that alone, and merges it back. Where too much is out of order it is as [`sort`].
+pub fn sort_again<T>(items: &mut Vec<T>, scratch: &mut SortScratch<T>, key: impl Fn(&T) -> u64 + Sync)
+where
+    T: Copy + Ord + Send + Sync,
+{
+    let descents = items.par_windows(2).with_min_len(SMALL).filter(|w| w[1] < w[0]).count();
+    if descents == 0 {
+        return;
+    }
+    if descents > items.len() / FEW {
+        return sort(items, scratch, key);
+    }
+    // Of every two that are out of order both are taken out: one of them is at fault.
+    let (n, taken) = (items.len(), &mut scratch.dealt);
+    taken.clear();
+    let mut kept = 0;
+    for i in 0..n {
+        let item = items[i];
+        if kept > 0 && item < items[kept - 1] {
+            kept -= 1;
+            taken.push(items[kept]);
+            taken.push(item);
+        } else {
+            items[kept] = item;
+            kept += 1;
+        }
+    }
+    taken.sort_unstable();
+    // Merge from the back: the free places are there.
+    let mut to = n;
+    for item in taken.iter().rev() {
+        while kept > 0 && items[kept - 1] > *item {
+            (to, kept) = (to - 1, kept - 1);
+            items[to] = items[kept];
+        }
+        to -= 1;
+        items[to] = *item;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +156,26 @@ mod tests {
                 expected.sort();
                 sort(&mut items, &mut SortScratch::default(), |t| t.0);
                 assert_eq!(items, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_nearly_sorted_list_is_sorted_again() {
+        let mut state = 1u64;
+        let mut random = move |n: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % n
+        };
+        for n in [1, 2, 50, 40_000] {
+            for swaps in [0, 1, n / 100, n / 10, n] {
+                let mut items: Vec<(u64, u32)> = (0..n).map(|i| (i as u64 / 3, i as u32)).collect();
+                let expected = items.clone();
+                for _ in 0..swaps {
+                    items.swap(random(n), random(n));
+                }
+                sort_again(&mut items, &mut SortScratch::default(), |t| t.0);
+                assert_eq!(items, expected, "{n} records, {swaps} swaps");
             }
         }
     }

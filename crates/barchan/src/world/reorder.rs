@@ -35,12 +35,18 @@ pub struct MortonFrame {
 }
 
 impl MortonFrame {
-    /// The smallest cube at the low corner of a box, a little enlarged.
+    /// A cube that holds a box. Its edge is a power of two and its corner a multiple of an
+    /// eighth of that, so it stays the same while the box changes little, and so do the keys.
     pub fn around(low: DVec3, high: DVec3) -> Self {
-        let edge = (high - low).max_element();
+        let size = (high - low).max_element() * (8.0 / 7.0);
         // An empty or a single-point world still needs a frame.
-        let edge = if edge > 0.0 && edge.is_finite() { edge * 1.0001 } else { 1.0 };
-        Self { origin: if low.is_finite() { low } else { DVec3::ZERO }, edge }
+        if !(size > f64::MIN_POSITIVE && size < f64::MAX / 2.0 && low.is_finite()) {
+            return Self { origin: if low.is_finite() { low } else { DVec3::ZERO }, edge: 1.0 };
+        }
+        // Dropping the fraction bits leaves the power of two below.
+        let edge = 2.0 * f64::from_bits(size.to_bits() >> 52 << 52);
+        let step = edge / 8.0;
+        Self { origin: (low / step).floor() * step, edge }
     }
 
     /// The key of a point; points outside go to the nearest cell.
@@ -91,5 +97,21 @@ mod tests {
         assert_eq!(morton_key([0, 0, 1]), 4);
         assert_eq!(morton_key([3, 3, 3]), 63);
         assert_eq!(morton_key([0x1f_ffff; 3]), (1 << 63) - 1);
+    }
+
+    #[test]
+    fn a_frame_holds_its_box_and_stays_when_it_changes_little() {
+        for (low, size) in [(-3.7, 7.4), (0.1, 1e-3), (1e6, 2.0), (-1e-9, 1e12)] {
+            let around = |size: f64| MortonFrame::around(DVec3::splat(low), DVec3::splat(low + size));
+            let frame = around(size);
+            assert!(frame.origin.x <= low && low + size <= frame.origin.x + frame.edge);
+            assert!(frame.edge < 2.5 * size);
+            let again = around(1.0001 * size);
+            assert_eq!((frame.origin, frame.edge), (again.origin, again.edge));
+        }
+        for (low, high) in [(DVec3::INFINITY, DVec3::NEG_INFINITY), (DVec3::ONE, DVec3::ONE)] {
+            let frame = MortonFrame::around(low, high);
+            assert!(frame.origin.is_finite() && frame.edge == 1.0);
+        }
     }
 }
