@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         pairs: vec![[0, 1], [0, 2], [1, 2]],
         normals: ContactVec::from_slice(&[-DVec3::X, DVec3::Z, DVec3::Z]),
         friction: ContactScalars::from_slice(&[0.3, 0.5, 0.5]),
+        rows: Vec::new(),
         bias: ContactVec::from_slice(&[free[0] - free[1], free[0], free[1]]),
     };
     problem.check()?;

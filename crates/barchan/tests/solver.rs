@@ -122,6 +122,7 @@ fn random_problem() -> impl Strategy<Value = Problem> {
             pairs: contacts.iter().map(|c| [c.0.0, c.0.1]).collect(),
             normals: ContactVec::from_slice(&contacts.iter().map(|c| c.1).collect::<Vec<_>>()),
             friction: ContactScalars::from_slice(&contacts.iter().map(|c| c.2).collect::<Vec<_>>()),
+            rows: Vec::new(),
             bias: ContactVec::from_slice(&contacts.iter().map(|c| c.3).collect::<Vec<_>>()),
         }
     })

@@ -7,6 +7,7 @@
 //! geometry round
 //! bodies 2
 //! contacts 1
+//! rows 0
 //! body 0.0 0.0 0.0
 //! body 2.0 5.0 0.1
 //! contact 1 0 0.0 0.0 1.0 0.5 0.3 0.0 -0.2
@@ -16,10 +17,12 @@
 //! A body is its inverse mass, its inverse inertia and, if the geometry is `round`, its radius;
 //! with `general` the inertia is six numbers (xx, yy, zz, xy, xz, yz). A contact is its bodies A
 //! and B, the normal, the friction, the bias and, if `general`, the lever arms of A and of B.
+//! A bilateral row, `row`, comes after the contacts: its bodies, its derivatives with respect to
+//! the velocity and the spin of the first and of the second, and its bias.
 //! Numbers are the shortest that read back to the same bits. The last line tells a whole file from
 //! one that was cut off within a number.
 
-use super::{BadProblem, ContactScalars, ContactVec, Geometry, Problem};
+use super::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, Row};
 use glam::DVec3;
 use std::fmt::Display;
 use std::io::{self, BufRead, Write};
@@ -27,7 +30,7 @@ use std::io::{self, BufRead, Write};
 /// First line of every file: a name and a version.
 const HEADER: &str = "barchan-problem 1";
 /// Lines before the first body.
-const HEADER_LINES: usize = 4;
+const HEADER_LINES: usize = 5;
 
 /// Why a file does not hold a problem.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +66,7 @@ impl Problem {
         writeln!(out, "geometry {geometry}")?;
         writeln!(out, "bodies {}", self.bodies())?;
         writeln!(out, "contacts {}", self.contacts())?;
+        writeln!(out, "rows {}", self.rows.len())?;
         for (j, m) in self.inverse_mass.iter().enumerate() {
             write!(out, "body {m:?}")?;
             match &self.geometry {
@@ -82,6 +86,14 @@ impl Problem {
                 write_numbers(out, &arms_a.get(i).to_array())?;
                 write_numbers(out, &arms_b.get(i).to_array())?;
             }
+            writeln!(out)?;
+        }
+        for (row, bias) in self.rows.iter().zip(&self.bias.rows) {
+            write!(out, "row {} {}", row.bodies[0], row.bodies[1])?;
+            for derivative in row.jacobian.iter().flatten() {
+                write_numbers(out, &derivative.to_array())?;
+            }
+            write_numbers(out, &[*bias])?;
             writeln!(out)?;
         }
         writeln!(out, "end")
@@ -104,6 +116,7 @@ impl Problem {
         })?;
         let bodies: usize = lines.record("bodies", |fields| fields.index("a count of bodies"))?;
         let contacts: usize = lines.record("contacts", |fields| fields.index("a count of contacts"))?;
+        let bilateral: usize = lines.record("rows", |fields| fields.index("a count of rows"))?;
 
         let mut inverse_mass = Vec::new();
         let (mut radius, mut inertia, mut tensor) = (Vec::new(), Vec::new(), Vec::new());
@@ -139,6 +152,19 @@ impl Problem {
                 Ok(())
             })?;
         }
+        let (mut rows, mut row_bias) = (Vec::new(), Vec::new());
+        for _ in 0..bilateral {
+            lines.record("row", |fields| {
+                let bodies = [fields.body("A", bodies)?, fields.body("B", bodies)?];
+                let mut jacobian = [[DVec3::ZERO; 2]; 2];
+                for derivative in jacobian.iter_mut().flatten() {
+                    *derivative = fields.vector("the derivatives of the row")?;
+                }
+                rows.push(Row { bodies, jacobian });
+                row_bias.push(fields.number("the bias")?);
+                Ok(())
+            })?;
+        }
         lines.record("end", |_| Ok(()))?;
         lines.nothing_more()?;
 
@@ -151,19 +177,23 @@ impl Problem {
                 arms_b: ContactVec::from_slice(&arms_b),
             }
         };
+        let mut bias = ContactVec::from_slice(&bias);
+        bias.rows = row_bias;
         let problem = Self {
             inverse_mass,
             geometry,
             pairs,
             normals: ContactVec::from_slice(&normals),
             friction: ContactScalars::from_slice(&friction),
-            bias: ContactVec::from_slice(&bias),
+            rows,
+            bias,
         };
         problem.check().map_err(|bad| {
             lines.line = match bad {
                 BadProblem::Length { .. } => 1,
                 BadProblem::Body { body, .. } => HEADER_LINES + body + 1,
                 BadProblem::Contact { contact, .. } => HEADER_LINES + bodies + contact + 1,
+                BadProblem::Row { row, .. } => HEADER_LINES + bodies + contacts + row + 1,
             };
             lines.fault(bad)
         })?;
@@ -286,6 +316,7 @@ mod tests {
                 DVec3::new(0.1, -0.0, -1e-9),
                 DVec3::new(0.2, 0.3, -2.0),
             ]),
+            rows: Vec::new(),
         }
     }
 
@@ -348,25 +379,25 @@ mod tests {
         );
         assert_eq!(with("round", "square"), "heap.txt:2: expected \"round\" or \"general\", found \"square\"");
         assert_eq!(with("bodies 4", "bodies -4"), "heap.txt:3: expected a count of bodies, found \"-4\"");
-        assert_eq!(with("bodies 4", "bodies 5"), "heap.txt:9: expected a line \"body\", found \"contact\"");
-        assert_eq!(with("bodies 4", "bodies 3"), "heap.txt:8: expected a line \"contact\", found \"body\"");
-        assert_eq!(with("7.7", "heavy"), "heap.txt:6: expected a number for the inverse inertia, found \"heavy\"");
-        assert_eq!(with("7.7 0.1", "7.7"), "heap.txt:6: the line ends here, expected the radius");
-        assert_eq!(with("7.7 0.1", "7.7 0.1 9"), "heap.txt:6: expected the end of the line, found \"9\"");
+        assert_eq!(with("bodies 4", "bodies 5"), "heap.txt:10: expected a line \"body\", found \"contact\"");
+        assert_eq!(with("bodies 4", "bodies 3"), "heap.txt:9: expected a line \"contact\", found \"body\"");
+        assert_eq!(with("7.7", "heavy"), "heap.txt:7: expected a number for the inverse inertia, found \"heavy\"");
+        assert_eq!(with("7.7 0.1", "7.7"), "heap.txt:7: the line ends here, expected the radius");
+        assert_eq!(with("7.7 0.1", "7.7 0.1 9"), "heap.txt:7: expected the end of the line, found \"9\"");
         assert_eq!(
             with("contact 2 3", "contact 2 4"),
-            "heap.txt:11: body B is 4, but there are 4 bodies, numbered from 0"
+            "heap.txt:12: body B is 4, but there are 4 bodies, numbered from 0"
         );
         assert_eq!(
             with("contact 2 3", "contact 0 3"),
-            "heap.txt:11: contact 2: contacts must be grouped by their first body, in ascending order"
+            "heap.txt:12: contact 2: contacts must be grouped by their first body, in ascending order"
         );
-        assert_eq!(with("-1e-9", "NaN"), "heap.txt:10: contact 1: all numbers must be finite");
-        assert_eq!(with("body 2.0", "body inf"), "heap.txt:7: body 2: inverse mass must be finite and not negative");
-        assert_eq!(with("contacts 3", "contacts 4"), "heap.txt:12: expected a line \"contact\", found \"end\"");
-        assert_eq!(with("contacts 3", "contacts 2"), "heap.txt:11: expected a line \"end\", found \"contact\"");
-        assert_eq!(with("end\n", ""), "heap.txt:12: the file ends here, expected a line \"end\"");
-        assert_eq!(with("end\n", "end\nmore\n"), "heap.txt:13: expected the end of the file, found \"more\"");
+        assert_eq!(with("-1e-9", "NaN"), "heap.txt:11: contact 1: all numbers must be finite");
+        assert_eq!(with("body 2.0", "body inf"), "heap.txt:8: body 2: inverse mass must be finite and not negative");
+        assert_eq!(with("contacts 3", "contacts 4"), "heap.txt:13: expected a line \"contact\", found \"end\"");
+        assert_eq!(with("contacts 3", "contacts 2"), "heap.txt:12: expected a line \"end\", found \"contact\"");
+        assert_eq!(with("end\n", ""), "heap.txt:13: the file ends here, expected a line \"end\"");
+        assert_eq!(with("end\n", "end\nmore\n"), "heap.txt:14: expected the end of the file, found \"more\"");
         // Cut anywhere, it is an error and never a panic or another problem.
         for cut in 0..good.trim_end().len() {
             assert!(read(&good[..cut]).is_err(), "cut at {cut}");

@@ -7,6 +7,7 @@
 
 use super::Problem;
 use super::cone::project4;
+use super::rows::RowLists;
 use crate::util::lanes::{ContactVec, F4, LANES, Lanes, V3, V4};
 use crate::util::prefetch;
 use glam::DVec3;
@@ -114,7 +115,7 @@ pub(super) struct General<'a> {
 
 /// Product of a symmetric matrix (xx, yy, zz, xy, xz, yz) and a vector.
 #[inline(always)]
-fn symmetric_times(m: &[f64; 6], v: DVec3) -> DVec3 {
+pub(super) fn symmetric_times(m: &[f64; 6], v: DVec3) -> DVec3 {
     DVec3::new(
         m[0] * v.x + m[3] * v.y + m[4] * v.z,
         m[3] * v.x + m[1] * v.y + m[5] * v.z,
@@ -180,6 +181,8 @@ pub(super) fn diagonal(problem: &Problem, lever: &impl Lever, i: usize) -> (f64,
 pub(super) struct Pass<'a, L> {
     pub(super) lever: L,
     pub(super) problem: &'a Problem,
+    /// The right-hand side b.
+    pub(super) bias: &'a [V4],
     pub(super) normal_scale: &'a [F4],
     pub(super) ratio: &'a [F4],
     /// Response of γ.
@@ -211,7 +214,7 @@ impl<L: Lever> Pass<'_, L> {
     /// g = Aγ + b of the contacts of a block.
     #[inline(always)]
     fn gradient<T: Lanes>(&self, block: usize, n: V3<T>) -> V3<T> {
-        self.relative(self.w, block, n) + V3::load(&self.problem.bias.blocks()[block])
+        self.relative(self.w, block, n) + V3::load(&self.bias[block])
     }
 }
 
@@ -324,7 +327,7 @@ fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
         prefetch_bodies(&p.pairs, k + AHEAD, pass.w, step.w_last);
         let n = V3::<T>::load(&p.normals.blocks()[k]);
         let μ = T::load(&p.friction.blocks()[k]);
-        let bias = V3::load(&p.bias.blocks()[k]);
+        let bias = V3::load(&pass.bias[k]);
         let u = pass.relative(pass.w, k, n);
         let u_last = pass.relative(step.w_last, k, n);
         let γ = V3::load(&step.γ[k]);
@@ -382,14 +385,24 @@ vectorised!(descend_violations = descend_blocks[false](pass: &Pass<'_, L>, step:
 vectorised!(respond_alone = respond_bodies[false](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
 vectorised!(respond = respond_bodies[true](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
 
-/// The pass over contacts that judges γ by every measure.
-pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], range: Range<usize>) -> Sums {
+/// μ|g_t|, which De Saxcé adds to the normal velocity.
+#[inline(always)]
+fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T) -> T {
+    let t = g - n * g.dot(n);
+    t.dot(t).sqrt() * μ
+}
+
+/// The pass over contacts that judges γ by every measure; with `coulomb` by the exact law.
+pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], coulomb: bool, range: Range<usize>) -> Sums {
     let p = pass.problem;
     let mut sums = LaneSums::<F4>::zero();
     for k in range {
         let n = V3::load(&p.normals.blocks()[k]);
-        let g = pass.gradient(k, n);
         let (γ, μ) = (V3::load(&γ[k]), p.friction.blocks()[k]);
+        let mut g = pass.gradient(k, n);
+        if coulomb {
+            g = g + n * slip(g, n, μ);
+        }
         sums.add_natural(γ, g, n, μ, pass.η);
         sums.add_violations(γ, g, n, μ);
     }
@@ -404,6 +417,21 @@ pub(super) fn gradient_blocks<L: Lever>(pass: &Pass<'_, L>, out: &mut [V4]) {
     }
 }
 
+/// μ|g_t|n, from the responses.
+pub(super) fn slip_blocks<L: Lever>(pass: &Pass<'_, L>, range: Range<usize>, out: &mut [V4]) {
+    for (out, k) in out.iter_mut().zip(range) {
+        let n = V3::<F4>::load(&pass.problem.normals.blocks()[k]);
+        *out = (n * slip(pass.gradient(k, n), n, pass.problem.friction.blocks()[k])).store();
+    }
+}
+
+/// a·x + b·y.
+pub(super) fn combine_blocks(a: f64, x: &[V4], b: f64, y: &[V4], range: Range<usize>, out: &mut [V4]) {
+    for (out, k) in out.iter_mut().zip(range) {
+        *out = (V3::<F4>::load(&x[k]) * F4::splat(a) + V3::load(&y[k]) * F4::splat(b)).store();
+    }
+}
+
 /// γ ← Π(γ).
 pub(super) fn project_blocks(p: &Problem, range: Range<usize>, γ: &mut [V4]) {
     for (γ, k) in γ.iter_mut().zip(range) {
@@ -412,12 +440,16 @@ pub(super) fn project_blocks(p: &Problem, range: Range<usize>, γ: &mut [V4]) {
     }
 }
 
-/// ‖Π(−ηb)‖² of some blocks.
-pub(super) fn projected_norm_squared(p: &Problem, η: f64, range: Range<usize>) -> f64 {
+/// ‖Π(−ηb)‖² of some blocks; with `coulomb` b has its term μ|b_t|.
+pub(super) fn projected_norm_squared(p: &Problem, bias: &[V4], η: f64, coulomb: bool, range: Range<usize>) -> f64 {
     let mut sum = F4::splat(0.0);
     for k in range {
         let (n, μ) = (V3::<F4>::load(&p.normals.blocks()[k]), p.friction.blocks()[k]);
-        let z = project4(V3::load(&p.bias.blocks()[k]) * F4::splat(-η), n, μ, F4::splat(1.0));
+        let mut b = V3::load(&bias[k]);
+        if coulomb {
+            b = b + n * slip(b, n, μ);
+        }
+        let z = project4(b * F4::splat(-η), n, μ, F4::splat(1.0));
         sum = sum + z.dot(z);
     }
     sum.sum()
@@ -469,6 +501,9 @@ pub(super) struct BodyPass<'a, L> {
     pub(super) lever: L,
     pub(super) problem: &'a Problem,
     pub(super) lists: &'a BodyLists,
+    pub(super) rows: &'a RowLists,
+    /// Impulses of bilateral rows.
+    pub(super) λ: &'a [f64],
     pub(super) x: &'a [V4],
     /// Responses of γ and γ⁻, from which x was stepped with momentum β.
     pub(super) w: &'a [Twist],
@@ -489,7 +524,7 @@ fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
     to: &mut [Twist],
 ) -> f64 {
     const OUTSIDE: usize = BODY_CHUNK;
-    let BodyPass { lever, problem, lists, x, w, w_last, β } = pass;
+    let BodyPass { lever, problem, lists, rows, λ, x, w, w_last, β } = pass;
     let (normals, pairs) = (problem.normals.blocks(), &problem.pairs);
     let mut sums = [[F4([0.0; LANES]); 2]; BODY_CHUNK + 1];
     let place = |body: u32| (body as usize).wrapping_sub(range.start).min(OUTSIDE);
@@ -516,6 +551,12 @@ fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
             let [a, b] = pairs[first + lane];
             add_wrench(&mut sums[place(a)], on_a[lane]);
             add_wrench(&mut sums[place(b)], [of_b[lane][0] * on_b, of_b[lane][1]]);
+        }
+    }
+
+    if !λ.is_empty() {
+        for (sum, j) in sums.iter_mut().zip(range.clone()) {
+            rows.add_wrench(problem, λ, j, sum);
         }
     }
 

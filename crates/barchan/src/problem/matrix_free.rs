@@ -5,8 +5,9 @@
 use super::kernels::{
     self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Sums, Twist,
 };
+use super::rows::{RowLists, RowStep, add_residual, descend_rows};
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
-use super::{BadProblem, Criterion, Geometry, Problem, Residuals};
+use super::{BadProblem, Criterion, Friction, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
 use crate::util::reserve_with_slack;
@@ -31,6 +32,9 @@ impl BodyVec {
 #[derive(Debug, Default)]
 pub struct Workspace {
     lists: BodyLists,
+    rows: RowLists,
+    /// b with a shift.
+    shifted: ContactVec,
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
     normal_scale: ContactScalars,
     ratio: ContactScalars,
@@ -45,6 +49,9 @@ pub struct MatrixFree<'a> {
     problem: &'a Problem,
     ws: &'a mut Workspace,
     metric: Metric,
+    law: Friction,
+    /// Whether b is the shifted one.
+    is_shifted: bool,
     /// Inverse of the mean diagonal of A: the step of the natural map.
     η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
@@ -73,6 +80,7 @@ impl<'a> MatrixFree<'a> {
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
         debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
         ws.lists.fill(problem);
+        ws.rows.fill(problem);
         if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
             ws.round.clear();
             let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
@@ -90,7 +98,8 @@ impl<'a> MatrixFree<'a> {
 
     /// Looks at a problem again for which the workspace was prepared already.
     pub(crate) fn view(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
-        Self { problem, ws, metric: Metric::Contact, η: 1.0, natural_unit: 0.0 }
+        let (metric, law) = (Metric::Contact, Friction::Associated);
+        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0 }
     }
 
     /// The velocity change of a body: linear and angular.
@@ -114,14 +123,31 @@ impl<'a> MatrixFree<'a> {
         let m = self.problem.contacts();
         let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
         let trace = |range: Range<usize>| range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum::<f64>();
-        let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b);
-        if m == 0 { 1.0 } else { 3.0 * m as f64 / trace }
+        let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b)
+            + self.ws.rows.diagonal.iter().sum::<f64>();
+        let size = 3 * m + self.problem.rows.len();
+        if size == 0 { 1.0 } else { size as f64 / trace }
     }
 
     fn projected_bias_norm(&mut self) -> f64 {
-        let (p, η) = (self.problem, self.η);
-        let body = |range: Range<usize>| kernels::projected_norm_squared(p, η, range);
-        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b).sqrt()
+        let (p, η, coulomb) = (self.problem, self.η, self.law == Friction::Coulomb);
+        let mut slots = std::mem::take(&mut self.ws.norms);
+        let bias = self.judged_bias();
+        let body = |range: Range<usize>| kernels::projected_norm_squared(p, bias.blocks(), η, coulomb, range);
+        let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
+        let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
+        self.ws.norms = slots;
+        (contacts + rows).sqrt()
+    }
+
+    /// The right-hand side of steps.
+    fn bias(&self) -> &ContactVec {
+        if self.is_shifted { &self.ws.shifted } else { &self.problem.bias }
+    }
+
+    /// The right-hand side by which residuals judge: the exact law brings its own shift.
+    fn judged_bias(&self) -> &ContactVec {
+        if self.law == Friction::Coulomb { &self.problem.bias } else { self.bias() }
     }
 
     /// Residuals from the sums of a pass.
@@ -130,17 +156,51 @@ impl<'a> MatrixFree<'a> {
         Residuals {
             primal: sums.primal,
             dual: sums.dual,
-            complementarity: sums.complementarity.abs() / self.problem.contacts().max(1) as f64,
+            complementarity: sums.complementarity.abs()
+                / (self.problem.contacts() + self.problem.rows.len()).max(1) as f64,
             complementarity_max: sums.complementarity_max,
             // Where no impulse is needed, any is infinitely too much.
             natural: if natural == 0.0 { 0.0 } else { natural / self.natural_unit },
         }
     }
 
+    /// The descent step of the bilateral rows.
+    fn descend_rows(
+        &self,
+        from: &Extrapolation<'_, Self>,
+        lipschitz: f64,
+        x: &mut [f64],
+        slots: &mut Vec<Sums>,
+    ) -> Sums {
+        if x.is_empty() {
+            return Sums::default();
+        }
+        let step = RowStep {
+            problem: self.problem,
+            bias: self.bias(),
+            scale: (self.metric != Metric::Identity).then_some(&self.ws.rows.diagonal[..]),
+            γ: &from.γ.rows,
+            γ_last: &from.γ_last.rows,
+            w: &from.w.0,
+            w_last: &from.w_last.0,
+            β: from.β,
+            lipschitz,
+            η: self.η,
+        };
+        let (n, out) = (x.len(), Disjoint::new(x));
+        let body = |range: Range<usize>| {
+            // SAFETY: chunks are disjoint.
+            let x = unsafe { out.range(range.clone()) };
+            descend_rows(&step, range, x)
+        };
+        fold_chunks(n, BODY_CHUNK, slots, Sums::default(), body, Sums::add)
+    }
+
     fn pass<'b, L: Lever>(&'b self, lever: L, w: &'b BodyVec) -> Pass<'b, L> {
         Pass {
             lever,
             problem: self.problem,
+            bias: self.bias().blocks(),
             normal_scale: self.ws.normal_scale.blocks(),
             ratio: self.ws.ratio.blocks(),
             w: &w.0,
@@ -194,10 +254,13 @@ impl ConeProblem for MatrixFree<'_> {
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
         γ.reshape(self.problem.contacts());
+        γ.rows.resize(self.problem.rows.len(), 0.0);
     }
 
     fn clear_impulses(&self, γ: &mut ContactVec) {
         γ.resize(self.problem.contacts());
+        γ.rows.clear();
+        γ.rows.resize(self.problem.rows.len(), 0.0);
     }
 
     fn shape_velocities(&self, w: &mut BodyVec) {
@@ -207,6 +270,47 @@ impl ConeProblem for MatrixFree<'_> {
     fn clear_velocities(&self, w: &mut BodyVec) {
         w.shape(self.problem.bodies());
         w.0.fill([0.0; 6]);
+    }
+
+    fn set_law(&mut self, law: Friction) {
+        self.law = law;
+        self.natural_unit = self.projected_bias_norm();
+    }
+
+    fn set_shift(&mut self, shift: Option<&ContactVec>) {
+        self.is_shifted = shift.is_some();
+        if let Some(shift) = shift {
+            let mut shifted = std::mem::take(&mut self.ws.shifted);
+            self.combine(1.0, &self.problem.bias, 1.0, shift, &mut shifted);
+            self.ws.shifted = shifted;
+        }
+        self.natural_unit = self.projected_bias_norm();
+    }
+
+    fn slip(&mut self, w: &BodyVec, out: &mut ContactVec) {
+        self.clear_impulses(out);
+        let to = Disjoint::new(out.blocks_mut());
+        with_lever!(self, lever => {
+            let pass = self.pass(lever, w);
+            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let out = unsafe { to.range(range.clone()) };
+                kernels::slip_blocks(&pass, range, out);
+            });
+        });
+    }
+
+    fn combine(&mut self, a: f64, x: &ContactVec, c: f64, y: &ContactVec, out: &mut ContactVec) {
+        self.shape_impulses(out);
+        for (out, (x, y)) in out.rows.iter_mut().zip(x.rows.iter().zip(&y.rows)) {
+            *out = a * x + c * y;
+        }
+        let to = Disjoint::new(out.blocks_mut());
+        for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let out = unsafe { to.range(range.clone()) };
+            kernels::combine_blocks(a, x.blocks(), c, y.blocks(), range, out);
+        });
     }
 
     fn set_metric(&mut self, metric: Metric) {
@@ -255,13 +359,17 @@ impl ConeProblem for MatrixFree<'_> {
     fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
         let mut w = BodyVec::default();
         self.respond_to(γ, &mut w);
-        out.resize(self.problem.contacts());
+        self.clear_impulses(out);
+        for (g, (row, b)) in out.rows.iter_mut().zip(self.problem.rows.iter().zip(&self.bias().rows)) {
+            *g = row.velocity(&w.0) + b;
+        }
         with_lever!(self, lever => kernels::gradient_blocks(&self.pass(lever, &w), out.blocks_mut()));
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
         let body = |range: Range<usize>| kernels::dot_blocks(a.blocks(), b.blocks(), range);
-        fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b)
+        let rows: f64 = a.rows.iter().zip(&b.rows).map(|(a, b)| a * b).sum();
+        rows + fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b)
     }
 
     fn dot_bias(&mut self, γ: &ContactVec) -> f64 {
@@ -274,6 +382,7 @@ impl ConeProblem for MatrixFree<'_> {
         let (γ, γ_last) = (from.γ.blocks(), from.γ_last.blocks());
         let step = Step { γ, γ_last, w_last: &from.w_last.0, β: from.β, lipschitz };
         let mut slots = std::mem::take(&mut self.ws.sums);
+        let rows = self.descend_rows(from, lipschitz, &mut x.rows, &mut slots);
         let out = Disjoint::new(x.blocks_mut());
         let sums = with_lever!(self, lever => {
             let pass = self.pass(lever, from.w);
@@ -288,6 +397,7 @@ impl ConeProblem for MatrixFree<'_> {
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
         });
         self.ws.sums = slots;
+        let sums = Sums::add(sums, rows);
         Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.judge(&sums).by(criterion) }
     }
 
@@ -295,9 +405,9 @@ impl ConeProblem for MatrixFree<'_> {
         let mut slots = std::mem::take(&mut self.ws.norms);
         let out = Disjoint::new(&mut w.0);
         let step = with_lever!(self, lever => {
-            let (problem, lists) = (self.problem, &self.ws.lists);
+            let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &x.rows[..]);
             let (w, w_last, β) = (&from.w.0[..], &from.w_last.0[..], from.β);
-            let pass = BodyPass { lever, problem, lists, x: x.blocks(), w, w_last, β };
+            let pass = BodyPass { lever, problem, lists, rows, λ, x: x.blocks(), w, w_last, β };
             let body = |range: Range<usize>| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
@@ -313,8 +423,8 @@ impl ConeProblem for MatrixFree<'_> {
         w.shape(self.problem.bodies());
         let out = Disjoint::new(&mut w.0);
         with_lever!(self, lever => {
-            let (problem, lists) = (self.problem, &self.ws.lists);
-            let pass = BodyPass { lever, problem, lists, x: γ.blocks(), w: &[], w_last: &[], β: 0.0 };
+            let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &γ.rows[..]);
+            let pass = BodyPass { lever, problem, lists, rows, λ, x: γ.blocks(), w: &[], w_last: &[], β: 0.0 };
             for_chunks(problem.bodies(), BODY_CHUNK, |range| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
@@ -325,11 +435,15 @@ impl ConeProblem for MatrixFree<'_> {
 
     fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
-        let sums = with_lever!(self, lever => {
-            let pass = self.pass(lever, w);
-            let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), range);
+        let (bias, coulomb) = (self.judged_bias(), self.law == Friction::Coulomb);
+        let mut sums = with_lever!(self, lever => {
+            let pass = Pass { bias: bias.blocks(), ..self.pass(lever, w) };
+            let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), coulomb, range);
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
         });
+        for (k, row) in self.problem.rows.iter().enumerate() {
+            add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
+        }
         self.ws.sums = slots;
         (self.judge(&sums), sums.complementarity)
     }

@@ -9,17 +9,21 @@ pub mod cone;
 pub mod dense;
 pub mod file;
 mod kernels;
+pub mod law;
 pub mod matrix_free;
 pub mod options;
 pub mod residual;
+pub mod rows;
 pub mod seam;
 pub mod warm_start;
 
 pub use crate::util::lanes::{ContactScalars, ContactVec};
 pub use assemble::{FreeMotion, assemble};
+pub use law::Friction;
 pub use matrix_free::{BodyVec, MatrixFree, Workspace};
 pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
+pub use rows::Row;
 pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 pub use warm_start::WarmStart;
 
@@ -67,6 +71,8 @@ pub struct Problem {
     pub normals: ContactVec,
     /// Friction coefficients μ.
     pub friction: ContactScalars,
+    /// Bilateral rows; only with the general geometry.
+    pub rows: Vec<Row>,
     /// The right-hand side b: relative velocity without contact impulses, less its target.
     pub bias: ContactVec,
 }
@@ -89,6 +95,14 @@ pub enum BadProblem {
     Contact {
         /// Its index.
         contact: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A bilateral row that makes no sense.
+    #[error("row {row}: {what}")]
+    Row {
+        /// Its index.
+        row: usize,
         /// What is wrong.
         what: &'static str,
     },
@@ -169,6 +183,7 @@ impl Problem {
         length("normals", self.normals.len(), m)?;
         length("friction", self.friction.len(), m)?;
         length("bias", self.bias.len(), m)?;
+        length("bias of rows", self.bias.rows.len(), self.rows.len())?;
         match &self.geometry {
             Geometry::Round { radius, inverse_inertia } => {
                 length("radius", radius.len(), n)?;
@@ -211,6 +226,6 @@ impl Problem {
                 return bad("all numbers must be finite");
             }
         }
-        Ok(())
+        self.bad_row().map_or(Ok(()), |(row, what)| Err(BadProblem::Row { row, what }))
     }
 }

@@ -6,6 +6,7 @@
 //! `Impulses` are contact-side vectors γ ∈ R^{3m}; `Velocities` are body-side: the response
 //! w = M⁻¹Dγ of some γ.
 
+use super::law::Friction;
 use super::residual::{Criterion, Residuals};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,19 @@ pub trait ConeProblem {
 
     /// w ← 0, with the shape of this problem.
     fn clear_velocities(&self, w: &mut Self::Velocities);
+
+    /// Chooses the law by which [`Self::residuals`] judge. Steps and projections are those of the
+    /// associated law always: the exact one is reached through [`Self::set_shift`].
+    fn set_law(&mut self, law: Friction);
+
+    /// Adds `shift` to b, in place of the shift before.
+    fn set_shift(&mut self, shift: Option<&Self::Impulses>);
+
+    /// out ← μ|g_t|n, the term that De Saxcé adds to g = Aγ + b; `w` is the response of γ.
+    fn slip(&mut self, w: &Self::Velocities, out: &mut Self::Impulses);
+
+    /// out ← a·x + c·y.
+    fn combine(&mut self, a: f64, x: &Self::Impulses, c: f64, y: &Self::Impulses, out: &mut Self::Impulses);
 
     /// Chooses the metric H for projections and steps.
     fn set_metric(&mut self, metric: Metric);

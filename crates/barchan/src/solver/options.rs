@@ -1,6 +1,6 @@
 //! What a user can choose about the solver.
 
-use crate::problem::{Criterion, Metric};
+use crate::problem::{Criterion, Friction, Metric};
 use serde::{Deserialize, Serialize};
 
 /// The solvers there are. Declared once: the scene language, the command line and the
@@ -21,6 +21,15 @@ impl SolverName {
     /// The name that scene files use.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
+    }
+}
+
+impl SolverName {
+    /// The friction laws that the solver can do; the first unless told.
+    pub fn laws(self) -> &'static [Friction] {
+        match self {
+            Self::Apgd => &[Friction::Associated],
+        }
     }
 }
 
@@ -53,6 +62,9 @@ impl ApgdOptions {
 pub struct SolverOptions {
     /// Which solver.
     pub name: SolverName,
+    /// The friction law; the solver's own unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<Friction>,
     /// Residual at which a solve counts as converged.
     pub tolerance: f64,
     /// Which residual that is.
@@ -69,11 +81,19 @@ impl Default for SolverOptions {
     fn default() -> Self {
         Self {
             name: SolverName::Apgd,
+            friction: None,
             tolerance: 5e-2,
             criterion: Criterion::Natural,
             max_iterations: 1000,
             warm_start: true,
             apgd: ApgdOptions::default(),
         }
+    }
+}
+
+impl SolverOptions {
+    /// The friction law that a solve obeys.
+    pub fn law(&self) -> Friction {
+        self.friction.unwrap_or(self.name.laws()[0])
     }
 }

@@ -288,9 +288,12 @@ impl V4 {
 
 const _: () = assert!(size_of::<V4>() == 3 * LANES * size_of::<f64>());
 
-/// A vector with three numbers a contact. Lanes behind the last contact are zero.
+/// A contact-side vector: three numbers a contact, and one a bilateral row. Lanes behind the last
+/// contact are zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactVec {
+    /// One number a bilateral row.
+    pub rows: Vec<f64>,
     blocks: Vec<V4>,
     len: usize,
 }

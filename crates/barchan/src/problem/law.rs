@@ -1,0 +1,27 @@
+//! The friction law: what is asked of a contact that slides.
+
+use serde::{Deserialize, Serialize};
+
+/// How friction acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Friction {
+    /// The cone complementarity problem (S1 eq. 3): convex; a sliding contact opens by about
+    /// hμ|u_t|.
+    #[default]
+    Associated,
+    /// Exact Coulomb friction (S4 section 3), by the term μ|u_t| that De Saxcé adds to the normal
+    /// velocity.
+    Coulomb,
+}
+
+impl Friction {
+    /// Both, with the names that scene files use.
+    pub const ALL: &'static [(Friction, &'static str)] =
+        &[(Friction::Associated, "associated"), (Friction::Coulomb, "coulomb")];
+
+    /// The name that scene files use.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|f| f.0 == self).map_or("", |f| f.1)
+    }
+}
