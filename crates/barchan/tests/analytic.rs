@@ -16,6 +16,7 @@ use std::f64::consts::TAU;
 
 const G: f64 = 9.81;
 const TIGHT: SolverOptions = SolverOptions {
+    friction: None,
     name: barchan::solver::SolverName::Apgd,
     tolerance: 1e-10,
     criterion: barchan::solver::Criterion::Natural,
