@@ -26,6 +26,8 @@ pub(super) struct Sums {
     pub(super) dual: f64,
     pub(super) complementarity: f64,
     pub(super) complementarity_max: f64,
+    /// γᵀg, whatever the law.
+    pub(super) work: f64,
 }
 
 impl Sums {
@@ -38,6 +40,7 @@ impl Sums {
             dual: a.dual.max(b.dual),
             complementarity: a.complementarity + b.complementarity,
             complementarity_max: a.complementarity_max.max(b.complementarity_max),
+            work: a.work + b.work,
         }
     }
 }
@@ -252,19 +255,20 @@ fn bodies_of_block(pairs: &[[u32; 2]], block: usize) -> [[u32; LANES]; 2] {
 
 /// [`Sums`], four contacts at a time.
 #[derive(Clone, Copy)]
-struct LaneSums<T> {
-    step: T,
-    uphill: T,
-    natural: T,
+pub(super) struct LaneSums<T> {
+    pub(super) step: T,
+    pub(super) uphill: T,
+    pub(super) natural: T,
     primal: T,
     dual: T,
     complementarity: T,
     complementarity_max: T,
+    work: T,
 }
 
 impl<T: Lanes> LaneSums<T> {
     #[inline(always)]
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         let zero = T::splat(0.0);
         Self {
             step: zero,
@@ -274,11 +278,12 @@ impl<T: Lanes> LaneSums<T> {
             dual: zero,
             complementarity: zero,
             complementarity_max: zero,
+            work: zero,
         }
     }
 
     #[inline(always)]
-    fn total(self) -> Sums {
+    pub(super) fn total(self) -> Sums {
         Sums {
             step: self.step.sum(),
             uphill: self.uphill.sum(),
@@ -287,19 +292,20 @@ impl<T: Lanes> LaneSums<T> {
             dual: self.dual.max_lane(),
             complementarity: self.complementarity.sum(),
             complementarity_max: self.complementarity_max.max_lane(),
+            work: self.work.sum(),
         }
     }
 
     /// Adds |γ − Π(γ − ηg)|².
     #[inline(always)]
-    fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
+    pub(super) fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
         let r = γ - project4(γ - g * T::splat(η), n, μ, T::splat(1.0));
         self.natural = self.natural + r.dot(r);
     }
 
     /// Adds the violations of S1 III-C and of the earlier text.
     #[inline(always)]
-    fn add_violations(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T) {
+    pub(super) fn add_violations(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T) {
         let zero = T::splat(0.0);
         // |g_t| − g_n/μ; in the limit μ = 0 only g_n ≥ 0 is left.
         let (gn, γn) = (g.dot(n), γ.dot(n));
@@ -387,7 +393,7 @@ vectorised!(respond = respond_bodies[true](pass: &BodyPass<'_, L>, range: Range<
 
 /// μ|g_t|, which De Saxcé adds to the normal velocity.
 #[inline(always)]
-fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T) -> T {
+pub(super) fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T) -> T {
     let t = g - n * g.dot(n);
     t.dot(t).sqrt() * μ
 }
@@ -400,6 +406,7 @@ pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], coulomb: boo
         let n = V3::load(&p.normals.blocks()[k]);
         let (γ, μ) = (V3::load(&γ[k]), p.friction.blocks()[k]);
         let mut g = pass.gradient(k, n);
+        sums.work = sums.work + γ.dot(g);
         if coulomb {
             g = g + n * slip(g, n, μ);
         }

@@ -11,10 +11,12 @@ pub mod file;
 mod kernels;
 pub mod law;
 pub mod matrix_free;
+pub mod one_contact;
 pub mod options;
 pub mod residual;
 pub mod rows;
 pub mod seam;
+pub mod sweep;
 pub mod warm_start;
 
 pub use crate::util::lanes::{ContactScalars, ContactVec};
@@ -25,6 +27,7 @@ pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
 pub use rows::Row;
 pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
+pub use sweep::{Order, Relaxation, Rule, SweepIterate, Swept};
 pub use warm_start::WarmStart;
 
 use glam::DVec3;
