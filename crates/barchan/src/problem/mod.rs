@@ -10,6 +10,7 @@ pub mod dense;
 pub mod file;
 mod kernels;
 pub mod matrix_free;
+pub mod one_contact;
 pub mod options;
 pub mod residual;
 pub mod seam;
