@@ -21,9 +21,9 @@ impl HistoryWriter {
 
     /// Adds the history of a step.
     pub fn push(&mut self, step: u64, history: &[Moment]) -> Result<(), OutputError> {
-        for (iteration, moment) in history.iter().enumerate() {
+        for Moment { iterations, operator_applications, residual } in history {
             self.0.push(|line| {
-                let _ = write!(line, "{step},{iteration},{},{:?}", moment.operator_applications, moment.residual);
+                let _ = write!(line, "{step},{iterations},{operator_applications},{residual:?}");
             })?;
         }
         Ok(())
@@ -45,8 +45,11 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path().join("history.csv");
         let mut writer = HistoryWriter::create(&path).unwrap();
-        let history =
-            [(1, 1.0), (3, 0.25)].map(|(operator_applications, residual)| Moment { operator_applications, residual });
+        let history = [(0, 1, 1.0), (1, 3, 0.25)].map(|(iterations, operator_applications, residual)| Moment {
+            iterations,
+            operator_applications,
+            residual,
+        });
         writer.push(7, &history).unwrap();
         drop(writer);
         let text = std::fs::read_to_string(path).unwrap();

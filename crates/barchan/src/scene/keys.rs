@@ -54,7 +54,8 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver",
         about: "solver and stopping rule",
         keys: &[
-            key("name", "the solver: apgd"),
+            key("name", "the solver: apgd, accelerated-gs, nbgs, gauss-seidel or jacobi"),
+            key("friction", "the law: associated or coulomb; the solver's own unless told"),
             key("tolerance", "residual at which a step has converged"),
             key("criterion", "that residual: natural (scale-free), s1 or s0 (as in the papers)"),
             key("max_iterations", "a step gives up after so many and says so"),
@@ -68,6 +69,39 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("metric", "in which steps are measured: contact, scalar or identity (as printed)"),
             key("restart", "drop momentum that points uphill"),
             key("shrink", "let the Lipschitz estimate shrink again; only with restart"),
+        ],
+    },
+    Section {
+        path: "solver.accelerated-gs",
+        about: "Gauss-Seidel sweeps with momentum",
+        keys: &[
+            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
+            key("restart", "drop momentum that points uphill"),
+        ],
+    },
+    Section {
+        path: "solver.nbgs",
+        about: "non-linear block Gauss-Seidel",
+        keys: &[
+            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
+            key("relaxation", "part of each one-contact solution that is taken"),
+        ],
+    },
+    Section {
+        path: "solver.gauss-seidel",
+        about: "fixed-point iteration, contact after contact",
+        keys: &[
+            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
+            key("relaxation", "length of a step"),
+            key("blend", "part of the new value, the rest being of the old one"),
+        ],
+    },
+    Section {
+        path: "solver.jacobi",
+        about: "fixed-point iteration, all contacts at once",
+        keys: &[
+            key("relaxation", "length of a step; too long a one diverges"),
+            key("blend", "part of the new value, the rest being of the old one"),
         ],
     },
     Section {

@@ -198,7 +198,7 @@ mod tests {
     fn an_unknown_key_gets_its_line_and_the_nearest_one() {
         let text = error("[time]\nstep = 1e-3\n\n[solver]\ntolernce = 1e-3\n");
         assert!(text.starts_with("a.toml:5: solver.tolernce: unknown key \"tolernce\"; did you mean \"tolerance\"?"));
-        assert!(text.contains("Known are \"name\", \"tolerance\","), "{text}");
+        assert!(text.contains("Known are \"name\", \"friction\", \"tolerance\","), "{text}");
         let text =
             error("[[body]]\nshape = { sphere = { radius = 1.0 } }\n[[body]]\nshape = { spere = { radius = 1 } }");
         assert!(text.starts_with("a.toml:4: body[1].shape.spere: unknown name \"spere\"; did you mean \"sphere\"?"));

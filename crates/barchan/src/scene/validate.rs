@@ -118,6 +118,20 @@ impl Check<'_> {
         self.not_negative("time.end", time.end);
         self.positive("solver.tolerance", solver.tolerance);
         self.unless(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
+        self.unless(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
+            format!("{} cannot do {:?} friction", solver.name.name(), solver.law().name())
+        });
+        for (path, x) in [
+            ("solver.nbgs.relaxation", solver.nbgs.relaxation),
+            ("solver.gauss-seidel.relaxation", solver.gauss_seidel.relaxation),
+            ("solver.gauss-seidel.blend", solver.gauss_seidel.blend),
+            ("solver.jacobi.relaxation", solver.jacobi.relaxation),
+            ("solver.jacobi.blend", solver.jacobi.blend),
+        ] {
+            self.unless(!(x.is_nan() || x > 0.0 && x < 2.0), path, || {
+                format!("must be greater than 0 and less than 2, but is {x:?}")
+            });
+        }
         self.not_negative("contact.margin", contact.margin);
         self.fraction("contact.recovery", contact.recovery);
         self.not_negative("contact.recovery_cap", contact.recovery_cap);

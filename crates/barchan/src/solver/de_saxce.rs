@@ -181,10 +181,8 @@ fn least_squares(mut a: [[f64; MEMORY]; MEMORY], mut b: [f64; MEMORY], count: us
             return [0.0; MEMORY];
         }
         for r in j + 1..count {
-            let factor = a[r][j] / a[j][j];
-            for c in j..count {
-                a[r][c] -= factor * a[j][c];
-            }
+            let (pivot, factor) = (a[j], a[r][j] / a[j][j]);
+            a[r].iter_mut().zip(pivot).for_each(|(x, p)| *x -= factor * p);
             b[r] -= factor * b[j];
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod apgd;
 pub mod de_saxce;
+pub mod jacobi;
 pub mod options;
 pub mod report;
 pub mod sweeping;
@@ -13,7 +14,10 @@ pub mod sweeping;
 pub use crate::problem::{Criterion, Friction, Metric, Order};
 pub use apgd::Apgd;
 pub use de_saxce::DeSaxce;
-pub use options::{AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, NbgsOptions, SolverName, SolverOptions};
+pub use jacobi::Jacobi;
+pub use options::{
+    AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, SolverName, SolverOptions,
+};
 pub use report::{Moment, Report, Status};
 pub use sweeping::Sweeping;
 
@@ -45,6 +49,7 @@ pub struct AnySolver<I, V, S> {
 enum Kind<I, V, S> {
     Apgd(Apgd<I, V>),
     Sweeping(Sweeping<S>),
+    Jacobi(Jacobi<I>),
 }
 
 impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
@@ -52,6 +57,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     pub fn new(name: SolverName) -> Self {
         let kind = match name {
             SolverName::Apgd => Kind::Apgd(Apgd::default()),
+            SolverName::Jacobi => Kind::Jacobi(Jacobi::default()),
             SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
                 Kind::Sweeping(Sweeping::default())
             }
@@ -72,6 +78,7 @@ impl<P: Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
         match self {
             Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
             Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Jacobi(solver) => solver.solve(problem, γ, response, options, keep_history),
         }
     }
 }

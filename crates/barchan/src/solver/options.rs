@@ -17,6 +17,8 @@ pub enum SolverName {
     Nbgs,
     /// The fixed point of S3 (eq. 12–14), contact after contact.
     GaussSeidel,
+    /// The fixed point of S3 (eq. 12–14), all contacts at once.
+    Jacobi,
 }
 
 impl SolverName {
@@ -26,6 +28,7 @@ impl SolverName {
         (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
         (SolverName::Nbgs, "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction"),
         (SolverName::GaussSeidel, "gauss-seidel", "projected fixed-point iteration, contact after contact"),
+        (SolverName::Jacobi, "jacobi", "projected fixed-point iteration, all contacts at once"),
     ];
 
     /// The name that scene files use.
@@ -38,7 +41,9 @@ impl SolverName {
     /// The friction laws that the solver can do; the first unless told.
     pub fn laws(self) -> &'static [Friction] {
         match self {
-            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel => &[Friction::Associated, Friction::Coulomb],
+            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi => {
+                &[Friction::Associated, Friction::Coulomb]
+            }
             Self::Nbgs => &[Friction::Coulomb],
         }
     }
@@ -123,6 +128,23 @@ impl Default for GaussSeidelOptions {
     }
 }
 
+/// Options of the fixed point of S3 with all contacts at once; see [`GaussSeidelOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JacobiOptions {
+    /// Length ω of a step. Too long a step diverges: contacts that share a body do not know of
+    /// each other.
+    pub relaxation: f64,
+    /// The part λ of the new value.
+    pub blend: f64,
+}
+
+impl Default for JacobiOptions {
+    fn default() -> Self {
+        Self { relaxation: 0.2, blend: 1.0 }
+    }
+}
+
 /// Solver and stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -150,6 +172,8 @@ pub struct SolverOptions {
     /// Options of the fixed point, contact after contact.
     #[serde(rename = "gauss-seidel")]
     pub gauss_seidel: GaussSeidelOptions,
+    /// Options of the fixed point, all contacts at once.
+    pub jacobi: JacobiOptions,
 }
 
 impl Default for SolverOptions {
@@ -165,6 +189,7 @@ impl Default for SolverOptions {
             accelerated_gs: AcceleratedGsOptions::default(),
             nbgs: NbgsOptions::default(),
             gauss_seidel: GaussSeidelOptions::default(),
+            jacobi: JacobiOptions::default(),
         }
     }
 }
