@@ -112,7 +112,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "LAW")]
     pub(crate) friction: Option<Law>,
     /// Residual at which the problem counts as solved: the scale-free one, 1 without impulses.
-    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = tolerance)]
+    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) tol: f64,
     /// Iterations after which the solver gives up.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
