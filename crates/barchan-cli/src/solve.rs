@@ -137,14 +137,15 @@ fn solve(problem: &AnyProblem, options: &SolverOptions) -> (Outcome, Solution) {
 }
 
 /// Solves through the seam: the report, the impulses γ and the velocities Aγ + b.
-fn solve_with<P: ConeProblem<Impulses = ContactVec>>(
+fn solve_with<P: Relaxation<Impulses = ContactVec>>(
     problem: &mut P,
     options: &SolverOptions,
     start: Instant,
 ) -> (Outcome, [ContactVec; 2]) {
     let (mut γ, mut response, mut u) = (ContactVec::default(), P::Velocities::default(), ContactVec::default());
     problem.clear_impulses(&mut γ);
-    let report = AnySolver::new(options.name).solve(problem, &mut γ, &mut response, options, false);
+    let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
+    let report = solver.solve(problem, &mut γ, &mut response, options, false);
     let seconds = start.elapsed().as_secs_f64();
     problem.set_shift(None);
     problem.gradient(&γ, &mut u);

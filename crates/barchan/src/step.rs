@@ -3,7 +3,9 @@
 use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
 use crate::integrate;
 use crate::narrow::{Contacts, Penetration};
-use crate::problem::{BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, WarmStart, Workspace, assemble};
+use crate::problem::{
+    BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, SweepIterate, WarmStart, Workspace, assemble,
+};
 use crate::scene::{Scene, SceneError};
 use crate::solver::{AnySolver, Report, Solver, SolverOptions, Status};
 use crate::util::parallel::{CHUNK, fold_chunks};
@@ -113,7 +115,7 @@ pub struct Simulation {
     free: Vec<[glam::DVec3; 2]>,
     problem: Problem,
     workspace: Workspace,
-    solver: AnySolver<ContactVec, BodyVec>,
+    solver: AnySolver<ContactVec, BodyVec, SweepIterate>,
     warm: WarmStart,
     γ: ContactVec,
     response: BodyVec,

@@ -15,15 +15,9 @@ use common::{run, simulation};
 use std::f64::consts::TAU;
 
 const G: f64 = 9.81;
-const TIGHT: SolverOptions = SolverOptions {
-    friction: None,
-    name: barchan::solver::SolverName::Apgd,
-    tolerance: 1e-10,
-    criterion: barchan::solver::Criterion::Natural,
-    max_iterations: 10_000,
-    warm_start: true,
-    apgd: barchan::solver::ApgdOptions { metric: barchan::solver::Metric::Contact, restart: true, shrink: true },
-};
+fn tight_options() -> SolverOptions {
+    SolverOptions { tolerance: 1e-10, max_iterations: 10_000, ..SolverOptions::default() }
+}
 
 /// A scenario with the solver at a tight tolerance.
 fn tight(name: &str, overrides: &[(&str, f64)]) -> Simulation {
@@ -35,7 +29,7 @@ fn tight(name: &str, overrides: &[(&str, f64)]) -> Simulation {
 /// A scene built in code, with the solver at a tight tolerance.
 fn scene(h: f64, gravity: f64, body: Vec<BodySpec>) -> Scene {
     let time = Time { step: h, end: 1.0 };
-    Scene { time, gravity: DVec3::new(0.0, 0.0, -gravity), solver: TIGHT, body, ..Scene::default() }
+    Scene { time, gravity: DVec3::new(0.0, 0.0, -gravity), solver: tight_options(), body, ..Scene::default() }
 }
 
 fn start(scene: &Scene) -> Simulation {
@@ -402,7 +396,7 @@ fn packing(friction: f64) -> (f64, f64) {
     let mut simulation = simulation("packing", &overrides);
     run(&mut simulation, 650);
     // A few steps at a tight tolerance, for the contacts.
-    let options = StepOptions { solver: SolverOptions { tolerance: 1e-4, ..TIGHT }, ..*simulation.options() };
+    let options = StepOptions { solver: SolverOptions { tolerance: 1e-4, ..tight_options() }, ..*simulation.options() };
     let mut simulation = Simulation::new(simulation.world, options);
     run(&mut simulation, 3);
     let r = 0.01;

@@ -26,7 +26,18 @@ const ORDER: &[&str] = &[
 ];
 
 /// All that a solver may take from the contact problem: its seam, and the residuals it reports.
-const SEAM: &[&str] = &["ConeProblem", "DescentStep", "Extrapolation", "Criterion", "Metric", "Residuals"];
+const SEAM: &[&str] = &[
+    "ConeProblem",
+    "DescentStep",
+    "Extrapolation",
+    "Relaxation",
+    "Rule",
+    "Order",
+    "Criterion",
+    "Friction",
+    "Metric",
+    "Residuals",
+];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")

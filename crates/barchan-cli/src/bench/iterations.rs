@@ -4,24 +4,20 @@
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
 use barchan::problem::{BodyVec, ContactVec, Criterion, MatrixFree, Problem, Workspace};
-use barchan::solver::{Apgd, ApgdOptions, Report, Solver, SolverOptions};
+use barchan::solver::{AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solver, SolverName, SolverOptions};
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 
 const RESIDUALS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 
-fn solve(problem: &Problem, start: &ContactVec, apgd: ApgdOptions) -> Report {
+/// Solves to the last of the residuals, with the history.
+pub(super) fn solve(problem: &Problem, start: &ContactVec, options: SolverOptions) -> Report {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response) = (start.clone(), BodyVec::default());
-    let options = SolverOptions {
-        tolerance: RESIDUALS[3],
-        criterion: Criterion::S1,
-        max_iterations: 10_000,
-        apgd,
-        ..SolverOptions::default()
-    };
-    Apgd::default().solve(&mut operator, &mut γ, &mut response, &options, true)
+    let options =
+        SolverOptions { tolerance: RESIDUALS[3], criterion: Criterion::S1, max_iterations: 10_000, ..options };
+    AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, &options, true)
 }
 
 /// Iterations and operator applications to each residual; null where it was not reached.
@@ -40,10 +36,20 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let (problem, warm) = simulation.pose();
     let zero = ContactVec::zeros(problem.contacts());
     let mut out = figures(json!({ "contacts": problem.contacts(), "residuals": RESIDUALS }));
+    let apgd = |apgd| SolverOptions { apgd, ..SolverOptions::default() };
+    let accelerated = |order| SolverOptions {
+        name: SolverName::AcceleratedGs,
+        accelerated_gs: AcceleratedGsOptions { order, ..AcceleratedGsOptions::default() },
+        ..SolverOptions::default()
+    };
     let runs = [
-        ("cold", &zero, ApgdOptions::default()),
-        ("warm", warm, ApgdOptions::default()),
-        ("plain", &zero, ApgdOptions::PLAIN),
+        ("cold", &zero, apgd(ApgdOptions::default())),
+        ("warm", warm, apgd(ApgdOptions::default())),
+        ("plain", &zero, apgd(ApgdOptions::PLAIN)),
+        ("accelerated_gs", &zero, accelerated(Order::Coloured)),
+        ("accelerated_gs_warm", warm, accelerated(Order::Coloured)),
+        ("accelerated_gs_split", &zero, accelerated(Order::Split)),
+        ("accelerated_gs_serial", &zero, accelerated(Order::Serial)),
     ];
     for (name, start, options) in runs {
         let (iterations, applications) = table(&solve(problem, start, options));

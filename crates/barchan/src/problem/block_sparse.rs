@@ -7,6 +7,7 @@
 use super::assembled::{Assembled, BadAssembled};
 use super::contactwise::{self, BLOCK_CHUNK, Cones, Here, LaneSums, Sums, scales, slip};
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
+use super::sweep::RowSweeps;
 use super::{Criterion, Friction, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, F4, LANES, Lanes, V3, V4};
 use crate::util::parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
@@ -31,7 +32,7 @@ impl Response {
 
 /// An assembled problem on the memory of one machine.
 pub struct BlockSparse<'a> {
-    problem: &'a Assembled,
+    pub(super) problem: &'a Assembled,
     /// The X axis, as often as there are contacts.
     normals: ContactVec,
     /// Normal and mean tangential entry of each diagonal block.
@@ -46,8 +47,9 @@ pub struct BlockSparse<'a> {
     /// Inverse of the mean diagonal of W: the step of the natural map.
     η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
-    natural_unit: f64,
-    sums: Vec<Sums>,
+    pub(super) natural_unit: f64,
+    pub(super) sweep: RowSweeps,
+    pub(super) sums: Vec<Sums>,
     norms: Vec<f64>,
 }
 
@@ -77,6 +79,7 @@ impl<'a> BlockSparse<'a> {
             shifted: None,
             η: if m == 0 { 1.0 } else { (3 * m) as f64 / trace },
             natural_unit: 0.0,
+            sweep: RowSweeps::default(),
             sums: Vec::new(),
             norms,
         };
@@ -94,7 +97,7 @@ impl<'a> BlockSparse<'a> {
     }
 
     /// The right-hand side of steps.
-    fn bias(&self) -> &ContactVec {
+    pub(super) fn bias(&self) -> &ContactVec {
         self.shifted.as_ref().unwrap_or(&self.problem.bias)
     }
 
@@ -184,6 +187,10 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn contacts(&self) -> usize {
         self.problem.contacts()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.problem.contacts() == 0
     }
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
@@ -349,7 +356,7 @@ impl ConeProblem for BlockSparse<'_> {
         };
         let sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         self.sums = slots;
-        (sums.residuals(self.contacts(), self.natural_unit), sums.complementarity)
+        (sums.residuals(self.contacts(), self.natural_unit), sums.work)
     }
 }
 

@@ -9,6 +9,18 @@ pub fn project(z: DVec3, n: DVec3, friction: f64) -> DVec3 {
     project_in_metric(z, n, friction, 1.0)
 }
 
+/// The impulse of the exact Coulomb law from an unconstrained one: an open contact has none, a
+/// sliding one as much friction as it can bear.
+pub fn clip(z: DVec3, n: DVec3, friction: f64) -> DVec3 {
+    let zn = z.dot(n);
+    if zn <= 0.0 {
+        return DVec3::ZERO;
+    }
+    let zt = z - n * zn;
+    let (t, bound) = (zt.length(), friction * zn);
+    if t <= bound { z } else { n * zn + zt * (bound / t) }
+}
+
 /// The projection in the metric H = diag(a_n, a_t, a_t) with κ = a_t/a_n:
 /// `z` itself if inside; else z_n' = (z_n + μκ|z_t|)/(1 + μ²κ), the origin if that is not
 /// positive, else (z_n', μz_n'·z_t/|z_t|).

@@ -55,6 +55,8 @@ pub(super) struct Sums {
     pub(super) dual: f64,
     pub(super) complementarity: f64,
     pub(super) complementarity_max: f64,
+    /// γᵀg, whatever the law.
+    pub(super) work: f64,
 }
 
 impl Sums {
@@ -67,6 +69,7 @@ impl Sums {
             dual: a.dual.max(b.dual),
             complementarity: a.complementarity + b.complementarity,
             complementarity_max: a.complementarity_max.max(b.complementarity_max),
+            work: a.work + b.work,
         }
     }
 
@@ -88,13 +91,14 @@ impl Sums {
 /// [`Sums`], four contacts at a time.
 #[derive(Clone, Copy)]
 pub(super) struct LaneSums<T> {
-    step: T,
-    uphill: T,
-    natural: T,
+    pub(super) step: T,
+    pub(super) uphill: T,
+    pub(super) natural: T,
     primal: T,
     dual: T,
     complementarity: T,
     complementarity_max: T,
+    work: T,
 }
 
 impl<T: Lanes> LaneSums<T> {
@@ -109,6 +113,7 @@ impl<T: Lanes> LaneSums<T> {
             dual: zero,
             complementarity: zero,
             complementarity_max: zero,
+            work: zero,
         }
     }
 
@@ -122,19 +127,20 @@ impl<T: Lanes> LaneSums<T> {
             dual: self.dual.max_lane(),
             complementarity: self.complementarity.sum(),
             complementarity_max: self.complementarity_max.max_lane(),
+            work: self.work.sum(),
         }
     }
 
     /// Adds |γ − Π(γ − ηg)|².
     #[inline(always)]
-    fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
+    pub(super) fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
         let r = γ - project4(γ - g * T::splat(η), n, μ, T::splat(1.0));
         self.natural = self.natural + r.dot(r);
     }
 
     /// Adds the violations of S1 III-C and of the earlier text.
     #[inline(always)]
-    fn add_violations(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T) {
+    pub(super) fn add_violations(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T) {
         let zero = T::splat(0.0);
         // |g_t| − g_n/μ; in the limit μ = 0 only g_n ≥ 0 is left.
         let (gn, γn) = (g.dot(n), γ.dot(n));
@@ -149,6 +155,7 @@ impl<T: Lanes> LaneSums<T> {
     /// Adds what g = Aγ + b tells about γ, by every measure; with `coulomb` by the exact law.
     #[inline(always)]
     pub(super) fn judge(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
+        self.work = self.work + γ.dot(g);
         if coulomb {
             g = g + n * slip(g, n, μ);
         }

@@ -6,6 +6,7 @@ use super::contactwise::{self, BLOCK_CHUNK, Sums, scales};
 use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Twist};
 use super::rows::{RowLists, RowStep, add_residual, descend_rows};
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
+use super::sweep::SweepSpace;
 use super::{BadProblem, Criterion, Friction, Geometry, Problem, Residuals};
 use crate::util::lanes::{ContactScalars, ContactVec, LANES};
 use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
@@ -15,7 +16,7 @@ use std::ops::Range;
 
 /// Body-side velocities: velocity and spin of each body.
 #[derive(Clone, Debug, Default)]
-pub struct BodyVec(Vec<Twist>);
+pub struct BodyVec(pub(super) Vec<Twist>);
 
 impl BodyVec {
     fn shape(&mut self, bodies: usize) {
@@ -27,31 +28,35 @@ impl BodyVec {
 /// Memory of the operator that is kept between steps.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    lists: BodyLists,
-    rows: RowLists,
+    pub(super) lists: BodyLists,
+    pub(super) rows: RowLists,
+    pub(super) sweep: SweepSpace,
+    /// Impulses in their cones, and their response.
+    pub(super) projected: ContactVec,
+    pub(super) response: BodyVec,
     /// b with a shift.
     shifted: ContactVec,
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
     normal_scale: ContactScalars,
     ratio: ContactScalars,
     /// Scales of each body, where bodies are round.
-    round: Vec<RoundScale>,
+    pub(super) round: Vec<RoundScale>,
     sums: Vec<Sums>,
     norms: Vec<f64>,
 }
 
 /// A problem on the memory of one machine.
 pub struct MatrixFree<'a> {
-    problem: &'a Problem,
-    ws: &'a mut Workspace,
+    pub(super) problem: &'a Problem,
+    pub(super) ws: &'a mut Workspace,
     metric: Metric,
-    law: Friction,
+    pub(super) law: Friction,
     /// Whether b is the shifted one.
     is_shifted: bool,
     /// Inverse of the mean diagonal of A: the step of the natural map.
-    η: f64,
+    pub(super) η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
-    natural_unit: f64,
+    pub(super) natural_unit: f64,
 }
 
 /// Runs an expression with the lever that fits the problem's geometry.
@@ -138,7 +143,7 @@ impl<'a> MatrixFree<'a> {
     }
 
     /// The right-hand side of steps.
-    fn bias(&self) -> &ContactVec {
+    pub(super) fn bias(&self) -> &ContactVec {
         if self.is_shifted { &self.ws.shifted } else { &self.problem.bias }
     }
 
@@ -148,7 +153,7 @@ impl<'a> MatrixFree<'a> {
     }
 
     /// Residuals from the sums of a pass.
-    fn judge(&self, sums: &Sums) -> Residuals {
+    pub(super) fn residuals_of(&self, sums: &Sums) -> Residuals {
         sums.residuals(self.problem.contacts() + self.problem.rows.len(), self.natural_unit)
     }
 
@@ -238,6 +243,10 @@ impl ConeProblem for MatrixFree<'_> {
 
     fn contacts(&self) -> usize {
         self.problem.contacts()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.problem.contacts() + self.problem.rows.len() == 0
     }
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
@@ -382,7 +391,7 @@ impl ConeProblem for MatrixFree<'_> {
         });
         self.ws.sums = slots;
         let sums = Sums::add(sums, rows);
-        Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.judge(&sums).by(criterion) }
+        Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.residuals_of(&sums).by(criterion) }
     }
 
     fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut BodyVec) -> f64 {
@@ -429,6 +438,6 @@ impl ConeProblem for MatrixFree<'_> {
             add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
         }
         self.ws.sums = slots;
-        (self.judge(&sums), sums.complementarity)
+        (self.residuals_of(&sums), sums.work)
     }
 }

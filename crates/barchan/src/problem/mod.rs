@@ -17,10 +17,12 @@ pub mod law;
 pub mod load;
 mod matrix_file;
 pub mod matrix_free;
+pub mod one_contact;
 pub mod options;
 pub mod residual;
 pub mod rows;
 pub mod seam;
+pub mod sweep;
 pub mod warm_start;
 
 pub use crate::util::lanes::{ContactScalars, ContactVec};
@@ -36,6 +38,7 @@ pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
 pub use rows::Row;
 pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
+pub use sweep::{Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
 pub use warm_start::WarmStart;
 
 use glam::DVec3;

@@ -139,6 +139,7 @@ pub(super) fn add_residual(sums: &mut Sums, γ: f64, g: f64, η: f64) {
     sums.natural += η * g * (η * g);
     sums.dual = sums.dual.max(g.abs());
     sums.complementarity += γ * g;
+    sums.work += γ * g;
     sums.complementarity_max = sums.complementarity_max.max((γ * g).abs());
 }
 

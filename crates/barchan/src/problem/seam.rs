@@ -67,6 +67,9 @@ pub trait ConeProblem {
     /// Number of contacts, over all ranks.
     fn contacts(&self) -> usize;
 
+    /// Whether there is nothing to solve: neither contacts nor bilateral rows.
+    fn is_empty(&self) -> bool;
+
     /// Gives `γ` the shape of this problem; what it holds is anything.
     fn shape_impulses(&self, γ: &mut Self::Impulses);
 
@@ -120,6 +123,6 @@ pub trait ConeProblem {
     /// The operator alone: w ← M⁻¹Dγ.
     fn respond_to(&mut self, γ: &Self::Impulses, w: &mut Self::Velocities);
 
-    /// All residuals of γ, whose response is `w`, and γᵀ(Aγ + b).
+    /// All residuals of γ, whose response is `w`, by the chosen law, and γᵀ(Aγ + b).
     fn residuals(&mut self, γ: &Self::Impulses, w: &Self::Velocities) -> (Residuals, f64);
 }

@@ -11,7 +11,7 @@
 //! line search of S1 exactly, without its cancellation.
 
 use super::{ApgdOptions, Moment, Report, Solver, SolverOptions, Status};
-use crate::problem::{ConeProblem, DescentStep, Extrapolation};
+use crate::problem::{ConeProblem, DescentStep, Extrapolation, Friction};
 
 /// Factor by which L grows at least when a step fails.
 const GROW: f64 = 1.5;
@@ -81,8 +81,9 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         // Larger steps upset the momentum: only restarts make them safe.
         let shrink = shrink && restart;
         problem.set_metric(metric);
+        problem.set_law(Friction::Associated);
         let mut report = Report::default();
-        if problem.contacts() == 0 {
+        if problem.is_empty() {
             problem.clear_velocities(response);
             return report;
         }
@@ -177,11 +178,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         // Hand out the best iterate with its response.
         Iterate { γ: *γ, w: *response } = std::mem::take(&mut pool[best]);
         self.handed_out = best;
-        let (residuals, work) = problem.residuals(γ, response);
-        report.residuals = residuals;
-        report.residual = residuals.by(options.criterion);
-        // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
-        report.objective = 0.5 * (work + problem.dot_bias(γ));
+        report.judge(problem, γ, response, options.criterion);
         report
     }
 }

@@ -7,13 +7,15 @@
 pub mod apgd;
 pub mod options;
 pub mod report;
+pub mod sweeping;
 
-pub use crate::problem::{Criterion, Metric};
+pub use crate::problem::{Criterion, Friction, Metric, Order};
 pub use apgd::Apgd;
-pub use options::{ApgdOptions, SolverName, SolverOptions};
+pub use options::{AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, NbgsOptions, SolverName, SolverOptions};
 pub use report::{Moment, Report, Status};
+pub use sweeping::Sweeping;
 
-use crate::problem::ConeProblem;
+use crate::problem::{ConeProblem, Relaxation};
 
 /// A solver of cone complementarity problems. Its memory is kept between solves.
 pub trait Solver<P: ConeProblem> {
@@ -32,21 +34,26 @@ pub trait Solver<P: ConeProblem> {
 }
 
 /// A solver chosen at run time, with its memory.
-pub enum AnySolver<I, V> {
+pub enum AnySolver<I, V, S> {
     /// Accelerated projected gradient descent.
     Apgd(Apgd<I, V>),
+    /// Those that sweep over contacts.
+    Sweeping(Sweeping<S>),
 }
 
-impl<I: Default, V: Default> AnySolver<I, V> {
+impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     /// The solver of this name.
     pub fn new(name: SolverName) -> Self {
         match name {
             SolverName::Apgd => Self::Apgd(Apgd::default()),
+            SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
+                Self::Sweeping(Sweeping::default())
+            }
         }
     }
 }
 
-impl<P: ConeProblem> Solver<P> for AnySolver<P::Impulses, P::Velocities> {
+impl<P: Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Iterate> {
     fn solve(
         &mut self,
         problem: &mut P,
@@ -57,6 +64,7 @@ impl<P: ConeProblem> Solver<P> for AnySolver<P::Impulses, P::Velocities> {
     ) -> Report {
         match self {
             Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
         }
     }
 }

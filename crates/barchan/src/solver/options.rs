@@ -1,6 +1,6 @@
 //! What a user can choose about the solver.
 
-use crate::problem::{Criterion, Friction, Metric};
+use crate::problem::{Criterion, Friction, Metric, Order};
 use serde::{Deserialize, Serialize};
 
 /// The solvers there are. Declared once: the scene language, the command line and the
@@ -11,12 +11,22 @@ pub enum SolverName {
     /// Accelerated projected gradient descent (S1 III-A).
     #[default]
     Apgd,
+    /// Accelerated Gauss–Seidel.
+    AcceleratedGs,
+    /// Non-linear block Gauss–Seidel for exact Coulomb friction (S4 Alg. 1).
+    Nbgs,
+    /// The fixed point of S3 (eq. 12–14), contact after contact.
+    GaussSeidel,
 }
 
 impl SolverName {
     /// Every solver with a line on what it does.
-    pub const ALL: &'static [(SolverName, &'static str, &'static str)] =
-        &[(SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem")];
+    pub const ALL: &'static [(SolverName, &'static str, &'static str)] = &[
+        (SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem"),
+        (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
+        (SolverName::Nbgs, "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction"),
+        (SolverName::GaussSeidel, "gauss-seidel", "projected fixed-point iteration, contact after contact"),
+    ];
 
     /// The name that scene files use.
     pub fn name(self) -> &'static str {
@@ -29,6 +39,8 @@ impl SolverName {
     pub fn laws(self) -> &'static [Friction] {
         match self {
             Self::Apgd => &[Friction::Associated],
+            Self::AcceleratedGs | Self::GaussSeidel => &[Friction::Associated, Friction::Coulomb],
+            Self::Nbgs => &[Friction::Coulomb],
         }
     }
 }
@@ -56,6 +68,57 @@ impl ApgdOptions {
     pub const PLAIN: Self = Self { metric: Metric::Identity, restart: false, shrink: false };
 }
 
+/// Options of accelerated Gauss–Seidel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AcceleratedGsOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Whether momentum is dropped when it points uphill.
+    pub restart: bool,
+}
+
+impl Default for AcceleratedGsOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, restart: true }
+    }
+}
+
+/// Options of non-linear block Gauss–Seidel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NbgsOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Relaxation ω, above 0 and up to 1.
+    pub relaxation: f64,
+}
+
+impl Default for NbgsOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, relaxation: 1.0 }
+    }
+}
+
+/// Options of the fixed point of S3: γ ← λΠ(γ − ωη(Aγ + b)) + (1 − λ)γ, with η three over the
+/// trace of a contact's diagonal block.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaussSeidelOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Length ω of a step.
+    pub relaxation: f64,
+    /// The part λ of the new value.
+    pub blend: f64,
+}
+
+impl Default for GaussSeidelOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, relaxation: 1.0, blend: 1.0 }
+    }
+}
+
 /// Solver and stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -75,6 +138,14 @@ pub struct SolverOptions {
     pub warm_start: bool,
     /// Options of APGD.
     pub apgd: ApgdOptions,
+    /// Options of accelerated Gauss–Seidel.
+    #[serde(rename = "accelerated-gs")]
+    pub accelerated_gs: AcceleratedGsOptions,
+    /// Options of non-linear block Gauss–Seidel.
+    pub nbgs: NbgsOptions,
+    /// Options of the fixed point, contact after contact.
+    #[serde(rename = "gauss-seidel")]
+    pub gauss_seidel: GaussSeidelOptions,
 }
 
 impl Default for SolverOptions {
@@ -87,6 +158,9 @@ impl Default for SolverOptions {
             max_iterations: 1000,
             warm_start: true,
             apgd: ApgdOptions::default(),
+            accelerated_gs: AcceleratedGsOptions::default(),
+            nbgs: NbgsOptions::default(),
+            gauss_seidel: GaussSeidelOptions::default(),
         }
     }
 }

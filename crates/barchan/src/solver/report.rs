@@ -1,6 +1,6 @@
 //! What every solve tells about itself.
 
-use crate::problem::Residuals;
+use crate::problem::{ConeProblem, Criterion, Residuals};
 use serde::{Deserialize, Serialize};
 
 /// How a solve ended.
@@ -44,4 +44,17 @@ pub struct Report {
     pub objective: f64,
     /// A residual an iteration, if asked for.
     pub history: Vec<Moment>,
+}
+
+impl Report {
+    /// Takes down the residuals and the objective of the impulses that a solve hands out.
+    pub(super) fn judge<P: ConeProblem>(
+        &mut self, problem: &mut P, γ: &P::Impulses, w: &P::Velocities, by: Criterion
+    ) {
+        let (residuals, work) = problem.residuals(γ, w);
+        self.residuals = residuals;
+        self.residual = residuals.by(by);
+        // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
+        self.objective = 0.5 * (work + problem.dot_bias(γ));
+    }
 }

@@ -93,6 +93,17 @@ impl<'a, T> Disjoint<'a, T> {
         unsafe { *self.start.add(i) = value }
     }
 
+    /// Reads one element.
+    ///
+    /// # Safety
+    /// `i` is in bounds, and no other thread writes it while the result lives.
+    #[inline]
+    pub unsafe fn get(&self, i: usize) -> &T {
+        debug_assert!(i < self.len);
+        // SAFETY: the caller promises that `i` is in bounds and nobody else writes it.
+        unsafe { &*self.start.add(i) }
+    }
+
     /// Borrows a range mutably.
     ///
     /// # Safety

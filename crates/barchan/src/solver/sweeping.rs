@@ -1,0 +1,187 @@
+//! Solvers that relax contacts one after the other: `nbgs`, `gauss-seidel`, `accelerated-gs`.
+//!
+//! One loop serves all three; they differ in what a sweep does to a contact, and in momentum.
+//!
+//! - Non-linear block Gauss–Seidel (S4 Alg. 1): exact one-contact solves of Coulomb's law.
+//! - The fixed point of S3 (eq. 12–14) in its Gauss–Seidel form: a projected step a contact.
+//! - Accelerated Gauss–Seidel: exact one-contact solves, and Nesterov's momentum between sweeps.
+//!   A sweep from y is a step that majorises the objective (it never raises it), so momentum and
+//!   its restart carry over from APGD with a far better step. The velocities at
+//!   y = γ + β(γ − γ⁻) follow from those of the last two iterates by linearity.
+
+use super::{Moment, Report, Solver, SolverName, SolverOptions, Status};
+use crate::problem::{Friction, Order, Relaxation, Rule};
+
+/// Sweeps without a look at the residual, at most.
+const BLIND: u32 = 8;
+/// A look is due when the residual that a sweep makes likely is within this factor of the tolerance.
+const CLOSE: f64 = 1.2;
+/// Sweeps without a better residual after which a solve counts as stalled.
+const PATIENCE: u32 = 10_000;
+/// How often a solve goes on after its result, computed afresh, has missed the tolerance.
+const SECOND_LOOKS: u32 = 3;
+/// A residual so many times the best under Coulomb's law means that momentum has led astray.
+const ASTRAY: f64 = 4.0;
+
+/// The memory of sweeping solvers, kept between solves.
+pub struct Sweeping<S> {
+    /// Last, present and next iterate and the best one; which is which changes.
+    pool: [S; 4],
+}
+
+impl<S: Default> Default for Sweeping<S> {
+    fn default() -> Self {
+        Self { pool: Default::default() }
+    }
+}
+
+/// What distinguishes the solvers of this file.
+struct Style {
+    order: Order,
+    rule: Rule,
+    momentum: bool,
+    restart: bool,
+}
+
+impl Style {
+    fn of(options: &SolverOptions) -> Self {
+        let exact = |relaxation| Rule { law: options.law(), exact: true, relaxation, blend: 1.0 };
+        match options.name {
+            SolverName::Nbgs => {
+                let o = options.nbgs;
+                Self { order: o.order, rule: exact(o.relaxation), momentum: false, restart: false }
+            }
+            SolverName::GaussSeidel => {
+                let o = options.gauss_seidel;
+                let rule = Rule { exact: false, blend: o.blend, ..exact(o.relaxation) };
+                Self { order: o.order, rule, momentum: false, restart: false }
+            }
+            _ => {
+                let o = options.accelerated_gs;
+                Self { order: o.order, rule: exact(1.0), momentum: true, restart: o.restart }
+            }
+        }
+    }
+}
+
+/// The smallest index below four that is none of the three.
+fn spare(taken: [usize; 3]) -> usize {
+    (0..4).find(|k| !taken.contains(k)).unwrap_or(0)
+}
+
+impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
+    fn solve(
+        &mut self,
+        problem: &mut P,
+        γ: &mut P::Impulses,
+        response: &mut P::Velocities,
+        options: &SolverOptions,
+        keep_history: bool,
+    ) -> Report {
+        let mut report = Report::default();
+        if problem.is_empty() {
+            problem.clear_velocities(response);
+            return report;
+        }
+        let style = Style::of(options);
+        problem.set_law(style.rule.law);
+        problem.prepare(style.order);
+        for _ in 0..=SECOND_LOOKS {
+            report.status = self.run(problem, γ, &style, options, keep_history, &mut report);
+            problem.leave(&self.pool[0], γ, response);
+            report.operator_applications += 1;
+            report.judge(problem, γ, response, options.criterion);
+            if report.status != Status::Converged || report.residual <= options.tolerance {
+                return report;
+            }
+        }
+        report.status = Status::Stalled;
+        report
+    }
+}
+
+impl<S: Default> Sweeping<S> {
+    /// Sweeps from γ until something ends it. The best iterate is then the first of the pool.
+    fn run<P: Relaxation<Iterate = S>>(
+        &mut self,
+        problem: &mut P,
+        γ: &mut P::Impulses,
+        style: &Style,
+        options: &SolverOptions,
+        history: bool,
+        report: &mut Report,
+    ) -> Status {
+        let pool = &mut self.pool;
+        let (mut last, mut present, mut best) = (0, 0, 0);
+        problem.enter(γ, &mut pool[0]);
+        report.operator_applications += 1;
+        let (mut β, mut age) = (0.0, 0.0);
+        let (mut best_residual, mut best_iteration) = (f64::INFINITY, report.iterations);
+        // How the residual compares with what a sweep makes likely, and when that was last seen.
+        let (mut likely, mut ratio, mut seen) = (0.0, f64::INFINITY, report.iterations);
+        let (mut cold, mut still) = (false, false);
+
+        let status = loop {
+            let due = history
+                || likely == 0.0
+                || ratio * likely <= CLOSE * options.tolerance
+                || report.iterations - seen >= BLIND
+                || report.iterations >= options.max_iterations;
+            if due {
+                let residual = problem.judge(&pool[present], options.criterion);
+                if residual == f64::INFINITY && !cold {
+                    // No impulse solves this problem, those to start from do not: start from none.
+                    cold = true;
+                    problem.clear_impulses(γ);
+                    problem.enter(γ, &mut pool[present]);
+                    last = present;
+                    continue;
+                }
+                if history {
+                    let operator_applications = report.operator_applications;
+                    report.history.push(Moment { operator_applications, residual });
+                }
+                (ratio, seen) = (if likely > 0.0 { residual / likely } else { f64::INFINITY }, report.iterations);
+                if residual < best_residual {
+                    (best_residual, best, best_iteration) = (residual, present, report.iterations);
+                }
+                if !residual.is_finite() {
+                    break Status::BadProblem;
+                } else if residual <= options.tolerance {
+                    break Status::Converged;
+                } else if report.iterations >= options.max_iterations {
+                    break Status::IterationLimit;
+                } else if still || report.iterations - best_iteration > PATIENCE {
+                    break Status::Stalled;
+                }
+                // Coulomb's law has no objective whose rise would tell: the residual has to.
+                if style.momentum && style.rule.law == Friction::Coulomb && residual > ASTRAY * best_residual {
+                    (β, age) = (0.0, 0.0);
+                    (last, present) = (best, best);
+                    best_residual *= 2.0;
+                }
+            }
+
+            let next = spare([last, present, best]);
+            let mut x = std::mem::take(&mut pool[next]);
+            let swept = problem.sweep(&pool[present], &pool[last], β, &style.rule, &mut x);
+            pool[next] = x;
+            report.operator_applications += 1;
+            report.iterations += 1;
+            likely = swept.likely_residual;
+            still = swept.step_in_metric == 0.0;
+            if style.momentum {
+                if style.restart && swept.uphill > 0.0 {
+                    age = 0.0;
+                    β = 0.0;
+                } else {
+                    age += 1.0;
+                    β = age / (age + 3.0);
+                }
+            }
+            (last, present) = (present, next);
+        };
+        pool.swap(0, best);
+        status
+    }
+}
