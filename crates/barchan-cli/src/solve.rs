@@ -5,7 +5,7 @@ use crate::failure::{Failure, note, print};
 use barchan::DVec3;
 use barchan::output::human::{duration, grouped, short};
 use barchan::output::write_whole;
-use barchan::problem::{AnyProblem, BlockSparse, ConeProblem, ContactVec, MatrixFree, Workspace, contact_frame};
+use barchan::problem::{AnyProblem, BlockSparse, ContactVec, MatrixFree, Relaxation, Workspace, contact_frame};
 use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;

@@ -51,6 +51,11 @@ fn a_report_for_people_and_one_for_programs() {
         "contacts friction iterations objective operator_applications residual seconds solver status"
     );
     assert_eq!(keys(&json["residual"]), "complementarity dual natural primal");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/problem-files.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    for key in keys(&json).split(' ').chain(keys(&json["residual"]).split(' ')) {
+        assert!(document.contains(&format!("`{key}`")), "problem-files.md does not name {key}");
+    }
     assert_eq!(json["contacts"], 2);
     assert_eq!([&json["solver"], &json["friction"], &json["status"]], ["apgd", "associated", "converged"]);
     assert!(json["residual"]["natural"].as_f64().unwrap() <= 1e-9 && json["objective"].as_f64().unwrap() < 0.0);

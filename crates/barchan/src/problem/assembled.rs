@@ -327,21 +327,9 @@ fn frobenius(block: &DMat3) -> f64 {
 /// Whether a block is positive semidefinite but for rounding: whether Cholesky's factorisation
 /// of it goes through once its diagonal is a little larger.
 fn is_semidefinite(block: &DMat3) -> bool {
-    let shift = INDEFINITE * trace(block);
-    let mut a = block.to_cols_array_2d();
-    for k in 0..3 {
-        a[k][k] += shift;
-    }
-    for k in 0..3 {
-        if a[k][k] <= 0.0 {
-            return false;
-        }
-        for r in k + 1..3 {
-            let factor = a[k][r] / a[k][k];
-            for c in r..3 {
-                a[r][c] -= factor * a[k][c];
-            }
-        }
-    }
-    true
+    let m = *block + DMat3::from_diagonal(DVec3::splat(INDEFINITE * trace(block)));
+    let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
+    // What is left of the last two rows once the first is eliminated.
+    let (yy, yz, zz) = (y.y - x.y * x.y / x.x, y.z - x.y * x.z / x.x, z.z - x.z * x.z / x.x);
+    x.x > 0.0 && yy > 0.0 && zz - yz * yz / yy > 0.0
 }
