@@ -239,7 +239,7 @@ fn scaled_and_permuted_problems_are_solved_alike() {
         let (_, report) = solve(&problem, 1e-7);
         // Masses by a million, velocities by a thousandth: the objective by both.
         let mut scaled = problem.clone();
-        scaled.blocks.iter_mut().for_each(|block| *block = *block * 1e-6);
+        scaled.blocks.iter_mut().for_each(|block| *block *= 1e-6);
         (0..problem.contacts()).for_each(|i| scaled.bias.set(i, problem.bias.get(i) * 1e-3));
         let (_, other) = solve(&scaled, 1e-7);
         assert_eq!(other.status, Status::Converged, "{name} scaled");

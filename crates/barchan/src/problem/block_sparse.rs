@@ -385,7 +385,7 @@ mod tests {
     fn problem(contacts: usize) -> Problem {
         let mut numbers = Numbers(7);
         let bodies = 14u32;
-        let movable = |j: u32| j % 5 != 0;
+        let movable = |j: u32| !j.is_multiple_of(5);
         let mut pairs = Vec::new();
         while pairs.len() < contacts {
             let [a, b] = [0, 0].map(|_: i32| ((numbers.next() + 1.0) * 0.5 * f64::from(bodies)) as u32);
