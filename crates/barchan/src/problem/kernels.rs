@@ -205,7 +205,7 @@ fn prefetch_bodies(pairs: &[[u32; 2]], block: usize, w: &[Twist], w_last: &[Twis
 
 /// Velocities and spins of four bodies.
 #[inline(always)]
-fn gather<T: Lanes>(w: &[Twist], [i, j, k, l]: [u32; LANES]) -> [V3<T>; 2] {
+pub(super) fn gather<T: Lanes>(w: &[Twist], [i, j, k, l]: [u32; LANES]) -> [V3<T>; 2] {
     let [vx, vy, vz, sx, sy, sz] = T::transpose6([&w[i as usize], &w[j as usize], &w[k as usize], &w[l as usize]]);
     [V3 { x: vx, y: vy, z: vz }, V3 { x: sx, y: sy, z: sz }]
 }

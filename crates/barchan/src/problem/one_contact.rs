@@ -37,17 +37,17 @@
 //! projection of p onto an elliptic cone, and h has the sign of
 //! (1−λd₃)·√(Σ d_k p_k²/(1+λd_k)²/d₃) − p₃. This falls with λ, because (1−λd₃)/(1+λd_k) does. It
 //! is positive at λ = 0 if p is outside the cone (no sticking), and negative at ∞ if p is outside
-//! the polar cone (no opening). So there is one root. It lies on the side of σ* that the sign of
-//! r(σ*) tells. There the null vector of W + λ*·diag(−m, 1, 1) is an axis inside the cone.
+//! the polar cone (no opening). So there is one root. The null vector (1, −w_k κ_k) at λ* lies
+//! inside the cone, and r(σ*) is −q times that axis: its sign tells the side of σ* with the root.
 //!
 //! A solve brackets the root, takes steps of Halley's method, and tests the conditions on the
 //! result. If they do not hold to rounding, which takes an ill-conditioned W or a q at the very
 //! edge of a case, then a slower twin solves the same equation with twice the digits.
 //!
 //! With ε = 2⁻⁵², the residual ‖γ − Π_C(γ − ηu')‖, where η = 3/tr W and u' = u or u + μ|u_t|n, is
-//! below 64ε(‖γ‖ + η‖q‖) for the CCP, and below 1+μ times that for Coulomb, whatever the condition
-//! of W. It is as good as rounding of γ allows. Relative to η‖q‖ it can grow like ε·cond W, as ‖γ‖
-//! does.
+//! below 16ε(‖γ‖ + η‖q‖) for the CCP, and below 1+μ times that for Coulomb, whatever the condition
+//! of W. To store γ in f64 costs a good part of it. Relative to η‖q‖ it grows with ‖γ‖: below 1e-10
+//! up to a condition of 1e5 (Coulomb: if μ ≤ 2), then in proportion to the condition.
 
 use super::cone::project_in_metric;
 use glam::{DMat3, DVec3};
@@ -58,12 +58,15 @@ const LEAST_FRICTION: f64 = 1e-20;
 /// Friction above this counts as this much: the cone is nearly a half-space.
 const MOST_FRICTION: f64 = 1e8;
 
+/// How far rounding may leave the quick way from its conditions, relative to their largest terms.
+const ROUNDING: f64 = 2.0 * f64::EPSILON;
+
 /// CCP impulse of a contact with W = a_n nnᵀ + a_t(I − nnᵀ). Zero if the input is not finite.
 #[inline]
 pub fn solve_round_associated(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t: f64) -> DVec3 {
     in_range(q, |q| {
-        let z = q * (-1.0 / a_t) + normal * (q.dot(normal) * (1.0 / a_t - 1.0 / a_n));
-        project_in_metric(z, normal, friction, a_t / a_n)
+        let pressing = normal * q.dot(normal);
+        project_in_metric((pressing - q) / a_t - pressing / a_n, normal, friction, a_t / a_n)
     })
 }
 
@@ -83,12 +86,12 @@ pub fn solve_round_coulomb(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t
     })
 }
 
-/// Impulses are proportional to q: one whose square would leave the range of f64 is solved in
-/// other units.
+/// Impulses are proportional to q: one that is so large or small that its powers would leave the
+/// range of f64 is solved in other units. What is not finite gives zero.
 #[inline]
 fn in_range(q: DVec3, solve: impl Fn(DVec3) -> DVec3) -> DVec3 {
     let square = q.length_squared();
-    let γ = if square > 1e-200 && square < 1e200 {
+    let γ = if square > 1e-40 && square < 1e40 {
         solve(q)
     } else {
         let unit = q.abs().max_element();
@@ -121,7 +124,8 @@ impl Block {
     /// and its friction.
     ///
     /// A block that is singular, or indefinite by rounding, is raised on its diagonal by a few ε
-    /// of its trace. One that is not finite or not positive at all gives zero impulses.
+    /// of its trace. One that is not finite, or whose trace is not positive, gives zero impulses.
+    /// Friction counts as none below 1e-20 and as 1e8 above that; NaN is none.
     pub fn new(w: DMat3, normal: DVec3, friction: f64) -> Self {
         let n = normal.normalize_or_zero();
         let trace = w.x_axis.x + w.y_axis.y + w.z_axis.z;
@@ -137,15 +141,17 @@ impl Block {
         let larger = if half >= 0.0 { t * (half + root) + b * mixed } else { t * mixed + b * (root - half) };
         let tangent = n.cross(larger).try_normalize().unwrap_or(t);
         let second = n.cross(tangent);
-        // The least that elimination can tell from zero.
-        let least = 4.0 * f64::EPSILON;
-        let quadratic = |x: DVec3, y: DVec3| 0.5 * ((w * x).dot(y) + (w * y).dot(x));
-        let ω = quadratic(tangent, tangent).max(0.0) + least;
-        let delta = (quadratic(second, second) + least - ω).max(0.0) / ω;
-        let [w1, w2] = [quadratic(n, tangent) / ω, quadratic(n, second) / ω];
-        // s at λ = 0 is the Schur complement of the tangential part.
-        let schur = w1 * w1 + w2 * w2 / (1.0 + delta);
-        let a = (quadratic(n, n) / ω).max(schur * (1.0 + 4.0 * f64::EPSILON)) + least / ω;
+        let form = |x: DVec3, y: DVec3| 0.5 * ((w * x).dot(y) + (w * y).dot(x));
+        let [nn, tt, bb, nt, nb] =
+            [form(n, n), form(tangent, tangent), form(second, second), form(n, tangent), form(n, second)];
+        // A pivot of elimination that rounding may have made of zero: lift the diagonal.
+        let pivot = tt.min(nn - nt * nt / tt - nb * nb / bb);
+        let lift = if pivot > 1e-13 { 0.0 } else { 4.0 * f64::EPSILON };
+        let ω = tt.max(0.0) + lift;
+        let (delta, w1, w2) = ((bb - tt).max(0.0) / ω, nt / ω, nb / ω);
+        // In the worst case s stays positive.
+        let least = (w1 * w1 + w2 * w2 / (1.0 + delta)) * (1.0 + 4.0 * f64::EPSILON) + lift / ω;
+        let a = ((nn + lift) / ω).max(least);
         let friction = if friction >= LEAST_FRICTION { friction.min(MOST_FRICTION) } else { 0.0 };
         let λ = flip(a, friction * friction, w1, w2, delta);
         let apex = 1.0 / (1.0 + λ);
@@ -168,7 +174,8 @@ impl Block {
     /// An impulse of Coulomb's friction for the velocity `q`. Zero if `q` is not finite.
     ///
     /// There may be several: an open contact is preferred to a sticking one, that to a slipping
-    /// one. The same `q` always gives the same impulse.
+    /// one. The same `q` always gives the same impulse, but where one solution ends and another
+    /// takes over, the impulse may jump.
     #[inline]
     pub fn coulomb(&self, q: DVec3) -> DVec3 {
         in_range(q, |q| self.solve::<false>(q))
@@ -191,70 +198,72 @@ impl Block {
 
     /// Solves a contact that does not open, in local components; nothing if the conditions do not
     /// hold to rounding afterwards.
-    #[inline]
+    #[inline(always)]
     fn quick<const ASSOCIATED: bool>(&self, q: [f64; 3]) -> Option<[f64; 3]> {
         let ([qn, q1, q2], [w1, w2], a, delta, μ) = (q, self.w, self.a, self.delta, self.friction);
-        let rounding = 8.0 * f64::EPSILON;
-        let size = qn.abs() + q1.abs() + q2.abs();
-        let m = if ASSOCIATED { μ * μ } else { 0.0 };
-        let c = Curve::new(self, q, m);
-
+        let c = Curve::new(self, q, if ASSOCIATED { μ * μ } else { 0.0 });
         // Sticking: the impulse by elimination, if that is in the cone.
         let [x1, x2, r] = c.stick;
         let h1 = (x1 * x1 + x2 * x2).sqrt() - μ * r;
         if h1 <= 0.0 {
             let γn = r / c.schur;
             let (γ1, γ2) = (-(q1 + w1 * γn), -(q2 + w2 * γn) / (1.0 + delta));
-            let (un, square, limit) = (a * γn + w1 * γ1 + w2 * γ2 + qn, γ1 * γ1 + γ2 * γ2, μ * γn);
-            if un.abs() <= rounding * (a * γn + size) && square <= limit * limit * (1.0 + rounding) {
+            let (un, limit) = (a * γn + w1 * γ1 + w2 * γ2 + qn, μ * γn);
+            let sound = un.abs() <= ROUNDING * (a * γn + q1.abs() + q2.abs() - qn);
+            if sound && γ1 * γ1 + γ2 * γ2 <= limit * limit * (1.0 + ROUNDING) {
                 return Some([γn, γ1, γ2]);
             }
         }
+        let direction = self.slip::<ASSOCIATED>(q, &c, h1)?;
+        self.settle::<ASSOCIATED>(q, direction)
+    }
 
+    /// The root of h for a slipping contact, as a vector in the direction of γ_t; `h1` is h at σ = 1.
+    #[inline(always)]
+    fn slip<const ASSOCIATED: bool>(&self, q: [f64; 3], c: &Curve<f64>, h1: f64) -> Option<[f64; 2]> {
+        let ([qn, q1, q2], μ) = (q, self.friction);
         // Where the root lies, and on which branch. A root at σ = 1 may round to either side.
         let (mut low, mut high, mut sign) = (0.0, 1.0 + 1e-12, 1.0);
-        let mut near = false;
-        let (mut h0, mut slope0) = (μ * qn, (c.x1[1] * c.x1[1] + c.x2[1] * c.x2[1]).sqrt() - μ * c.r[1]);
+        // h and its slope at σ = 0.
+        let (h0, dh0);
         if ASSOCIATED {
+            let m = μ * μ;
             let r = -(qn + self.axis[0] * q1 + self.axis[1] * q2);
             // At σ* itself r, s and x vanish together, and x loses its direction.
-            near = r.abs() * (1.0 + m) < 1e-7 * μ * size;
+            if r.abs() * (1.0 + m) < 1e-7 * μ * (qn.abs() + q1.abs() + q2.abs()) {
+                return self.on_cone(q, self.apex, 0.0).map(|[_, γ1, γ2]| [γ1, γ2]);
+            }
             if r > 0.0 {
                 low = self.apex;
             } else {
                 (high, sign) = (self.apex, -1.0);
             }
             let sliding = (q1 * q1 + q2 * q2).sqrt();
-            (h0, slope0) = (μ * qn - m * sliding, -(q1 * c.x1[1] + q2 * c.x2[1]) / sliding - μ * c.r[1]);
+            h0 = μ * qn - m * sliding;
+            dh0 = -(q1 * c.x1[1] + q2 * c.x2[1]) / sliding - μ * c.r[1];
+        } else {
+            h0 = μ * qn;
+            dh0 = (c.x1[1] * c.x1[1] + c.x2[1] * c.x2[1]).sqrt() - μ * c.r[1];
         }
-        // Start: the hyperbola (h0 + bσ)/(1 + cσ) through both ends, with the slope at σ = 0.
-        let bend = (h0 + slope0 - h1) / (h1 - h0);
-        let mut σ = -h0 / (slope0 + bend * h0);
+        // Start: where the hyperbola through both ends, with the slope at σ = 0, is zero.
+        let mut σ = h0 * (h0 - h1) / (dh0 * h1 - h0 * (h1 - h0));
         if !(σ > low && σ < high) {
             σ = 0.5 * (low + high);
         }
-        let mut steps = 0;
-        let (x1, x2) = loop {
-            if near {
-                sign = 1.0;
-                let [_, γ1, γ2] = self.on_cone(q, self.apex)?;
-                break (γ1, γ2);
-            }
+        for _ in 0..40 {
             let (x1, x2, r) = (at(c.x1, σ), at(c.x2, σ), at(c.r, σ));
             let (dx1, dx2, dr) = (slope(c.x1, σ), slope(c.x2, σ), slope(c.r, σ));
-            // h, its slope and its curvature, all times the signed length of x_t.
+            // h and its slope, both times the signed length of x_t.
             let square = x1 * x1 + x2 * x2;
             let (length, along) = (sign * square.sqrt(), x1 * dx1 + x2 * dx2);
             let (h, dh) = (square - μ * r * length, along - μ * dr * length);
-            let ddh = dx1 * dx1 + dx2 * dx2 + 2.0 * (x1 * c.x1[2] + x2 * c.x2[2])
-                - along * along / square
-                - 2.0 * μ * c.r[2] * length;
+            let ddh = dx1 * dx1 + dx2 * dx2 + 2.0 * (x1 * c.x1[2] + x2 * c.x2[2] - μ * c.r[2] * length);
             // Halley's step, or Newton's where the curvature would turn it round.
-            let (dh2, bent) = (dh * dh, 0.5 * h * ddh);
-            let step = if bent < 0.5 * dh2 { -h * dh / (dh2 - bent) } else { -h / dh };
+            let (dh2, bent) = (dh * dh * square, 0.5 * h * (ddh * square - along * along));
+            let step = -h * dh * square / (dh2 - if bent < 0.5 * dh2 { bent } else { 0.0 });
             let next = σ + step;
-            if step.abs() <= 2e-6 * σ.min(1.0 - σ + 1e-10) {
-                break (at(c.x1, next), at(c.x2, next));
+            if step.abs() <= 2e-5 * σ.min(1.0 - σ + 1e-10) {
+                return Some([sign * at(c.x1, next), sign * at(c.x2, next)]);
             }
             if (h > 0.0) == (sign > 0.0) {
                 high = σ;
@@ -262,52 +271,53 @@ impl Block {
                 low = σ;
             }
             σ = if next > low && next < high { next } else { 0.5 * (low + high) };
-            steps += 1;
-            if steps == 40 {
-                return None;
-            }
-        };
+        }
+        None
+    }
 
-        // The impulse γ_n(1, μt̂) from its direction: u·(1, μt̂) = 0 for the CCP, u_n = 0 for Coulomb.
+    /// The impulse of a slipping contact from its direction, polished until its conditions hold to
+    /// rounding; nothing if they do not.
+    #[inline(always)]
+    fn settle<const ASSOCIATED: bool>(&self, q: [f64; 3], [x1, x2]: [f64; 2]) -> Option<[f64; 3]> {
+        let ([qn, q1, q2], [w1, w2], a, delta, μ) = (q, self.w, self.a, self.delta, self.friction);
+        let across = 1.0 + delta;
+        // γ_n(1, μt̂) with u·(1, μt̂) = 0 for the CCP and u_n = 0 for Coulomb.
         let square = x1 * x1 + x2 * x2;
-        let length = sign * square.sqrt();
-        let (mut t1, mut t2) = (x1 / length, x2 / length);
-        let (across, wx) = (1.0 + delta, w1 * x1 + w2 * x2);
+        let length = square.sqrt();
+        let (mut t1, mut t2, wx) = (x1 / length, x2 / length, w1 * x1 + w2 * x2);
         let mut γn = if ASSOCIATED {
             -(qn * square + μ * length * (q1 * x1 + q2 * x2))
                 / (a * square + μ * (2.0 * length * wx + μ * (x1 * x1 + across * x2 * x2)))
         } else {
             -qn * length / (a * length + μ * wx)
         };
-        let mut polished = 0;
-        loop {
-            // Conditions: f = 0 for the normal part, g = 0 across the direction, u_t against it.
-            let (wt, wb) = (w1 * t1 + w2 * t2, w2 * t1 - w1 * t2);
-            let γt = μ * γn;
+        for _ in 0..4 {
+            // Conditions: f = 0 on the ray of γ, g = 0 across it, and u on the right side of the cone.
+            let (wt, wb, γt) = (w1 * t1 + w2 * t2, w2 * t1 - w1 * t2, μ * γn);
             let un = a * γn + wt * γt + qn;
             let (u1, u2) = (w1 * γn + γt * t1 + q1, w2 * γn + across * γt * t2 + q2);
             let (along, g) = (u1 * t1 + u2 * t2, u2 * t1 - u1 * t2);
-            let f = if ASSOCIATED { un + μ * along } else { un };
-            let bound = rounding * ((a + across) * (γn + γt) + size);
-            let share = if ASSOCIATED { 1.0 + μ } else { 1.0 };
-            if γn > 0.0 && f.abs() <= share * bound && g.abs() <= bound && share * along <= bound {
-                return Some([γn, γt * t1, γt * t2]);
-            }
-            if polished == 3 || !(γn > 0.0) {
+            let (f, wrong, share) =
+                if ASSOCIATED { (un + μ * along, along - μ * un, 1.0 + μ) } else { (un, along, 1.0) };
+            let bound = ROUNDING * ((a + across) * (γn + γt) + qn.abs() + q1.abs() + q2.abs());
+            if γn <= 0.0 {
                 return None;
             }
-            polished += 1;
+            if f.abs() <= share * bound && g.abs() <= bound && wrong <= share * bound {
+                return Some([γn, γt * t1, γt * t2]);
+            }
             // A step of Newton's method in γ_n and in the angle.
             let (tt, tb, bb) = (1.0 + delta * t2 * t2, delta * t1 * t2, 1.0 + delta * t1 * t1);
-            let (fn_, fb) = if ASSOCIATED { (a + μ * (2.0 * wt + μ * tt), wb + μ * tb) } else { (a + μ * wt, wb) };
-            let (gn, gb) = (wb + μ * tb, bb + (-along / γt).max(0.0));
-            let inverse = 1.0 / (fn_ * gb - fb * gn);
-            let turn = (gn * f - fn_ * g) * inverse / γt;
-            γn += (fb * g - gb * f) * inverse;
+            let [f_n, f_b] = if ASSOCIATED { [a + μ * (2.0 * wt + μ * tt), wb + μ * tb] } else { [a + μ * wt, wb] };
+            let [g_n, g_b] = [wb + μ * tb, bb + (-along / γt).max(0.0)];
+            let inverse = 1.0 / (f_n * g_b - f_b * g_n);
+            let turn = (g_n * f - f_n * g) * inverse / γt;
+            γn += (f_b * g - g_b * f) * inverse;
             (t1, t2) = (t1 - turn * t2, t2 + turn * t1);
             let length = (t1 * t1 + t2 * t2).sqrt();
             (t1, t2) = (t1 / length, t2 / length);
         }
+        None
     }
 
     /// The slow twin of [`Self::quick`]: plain bracketing with twice the digits. It cannot fail.
@@ -320,6 +330,9 @@ impl Block {
         let [_, q1, q2] = q.map(Twin::from);
         let tangential = |γn: Twin, σ: Twin| (-(q1 + w1 * γn) * σ, -(q2 + w2 * γn) * σ / (one + σ * delta));
 
+        // s times σ(1+σΔ).
+        let s = |σ: Twin| (one + σ * delta) * (σ * a - m * (one - σ) - σ * σ * w1 * w1) - σ * σ * w2 * w2;
+
         // Sticking.
         let γn = c.stick[2] / c.schur;
         let (γ1, γ2) = tangential(γn, one);
@@ -327,44 +340,47 @@ impl Block {
             return [γn, γ1, γ2].map(|x| x.hi);
         }
 
-        // Slipping: h > 0 at `high`, h < 0 at `low`, throughout.
-        let (mut low, mut high) = (zero, one);
+        // Slipping: h > 0 at `high` and h < 0 at `low`. Each step halves h or the bracket.
+        let (mut low, mut high, mut last) = (zero, one, f64::INFINITY);
         let mut σ = Twin::from(0.5);
-        for _ in 0..300 {
+        for _ in 0..400 {
             let (x1, x2, r) = (at(c.x1, σ), at(c.x2, σ), at(c.r, σ));
-            let s = (one + σ * delta) * (σ * a - m * (one - σ) - σ * σ * w1 * w1) - σ * σ * w2 * w2;
             let length = (x1 * x1 + x2 * x2).sqrt();
-            let length = if s.hi >= 0.0 { length } else { -length };
+            let length = if s(σ).hi >= 0.0 { length } else { -length };
             let h = length - μ * r;
             let dh = (x1 * slope(c.x1, σ) + x2 * slope(c.x2, σ)) / length - μ * slope(c.r, σ);
+            let step = -h / dh;
+            if step.hi.abs() <= 1e-28 * σ.hi.min((one - σ).hi) || (high - low).hi <= 1e-31 * high.hi {
+                break;
+            }
             if h.hi > 0.0 {
                 high = σ;
             } else {
                 low = σ;
             }
-            let step = -h / dh;
             let next = σ + step;
-            if step.hi.abs() <= 1e-28 * σ.hi.min((one - σ).hi) || (high - low).hi <= 1e-31 * high.hi {
-                break;
-            }
-            σ = if next > low && next < high { next } else { (low + high) * Twin::from(0.5) };
+            let newton = next > low && next < high && h.hi.abs() <= 0.5 * last;
+            last = h.hi.abs();
+            σ = if newton { next } else { (low + high) * Twin::from(0.5) };
         }
 
-        let [γn, γ1, γ2] = self.on_cone(q, σ).unwrap_or_else(|| {
-            let s = (one + σ * delta) * (a - m * (one - σ) / σ - σ * w1 * w1) - σ * w2 * w2;
-            let γn = at(c.r, σ) / s;
+        // Elimination is 0/0 near σ*. The way by the cone is 0/0 only where the axis meets the cone.
+        let lost = s(σ).hi.abs() < 1e-16 * ((one + σ * delta) * (σ * a + m * (one - σ))).hi;
+        let inside = if lost { 0.0 } else { 1e-6 };
+        let [γn, γ1, γ2] = self.on_cone(q, σ, inside).unwrap_or_else(|| {
+            let γn = σ * at(c.r, σ) / s(σ);
             let (γ1, γ2) = tangential(γn, σ);
             [γn, γ1, γ2]
         });
         let length = (γ1 * γ1 + γ2 * γ2).sqrt();
         let scale = μ * γn / length;
-        if length.hi > 0.0 { [γn, γ1 * scale, γ2 * scale].map(|x| x.hi) } else { [γn.hi, 0.0, 0.0] }
+        if scale.hi > 0.0 { [γn, γ1 * scale, γ2 * scale].map(|x| x.hi) } else { [γn.hi.max(0.0), 0.0, 0.0] }
     }
 
     /// The impulse for a given σ from its tangential equations and |γ_t| = μγ_n, in place of the
     /// normal equation. The quadratic equation has one positive root if the axis (1, −w_k κ_k) is
-    /// inside the cone, as it is at σ*; otherwise there is no answer.
-    fn on_cone<T: Real>(&self, q: [f64; 3], σ: T) -> Option<[T; 3]> {
+    /// inside the cone, as it is at σ*; there is no answer unless it is inside by some share.
+    fn on_cone<T: Real>(&self, q: [f64; 3], σ: T, inside: f64) -> Option<[T; 3]> {
         let [_, q1, q2] = q.map(T::from);
         let [w1, w2] = self.w.map(T::from);
         let κ2 = σ / (T::from(1.0) + σ * T::from(self.delta));
@@ -375,7 +391,7 @@ impl Block {
         let root = (middle * middle + leading * last).sqrt();
         let zero = T::from(0.0);
         let γn = if middle >= zero { (middle + root) / leading } else { last / (root - middle) };
-        (leading > zero).then_some([γn, -(z1 + v1 * γn), -(z2 + v2 * γn)])
+        (leading > μ * μ * T::from(inside)).then_some([γn, -(z1 + v1 * γn), -(z2 + v2 * γn)])
     }
 }
 
@@ -396,14 +412,14 @@ fn flip(a: f64, m: f64, w1: f64, w2: f64, delta: f64) -> f64 {
     λ
 }
 
-/// (1+σΔ) times x₁, x₂ (both also times σ/κ₁ = 1) and r, as quadratics in σ, lowest power first.
+/// x₁, x₂ and r times 1+σΔ, as quadratics in σ, lowest power first.
 struct Curve<T> {
     x1: [T; 3],
     x2: [T; 3],
     r: [T; 3],
     /// x₁, x₂, r at σ = 1, where m drops out.
     stick: [T; 3],
-    /// s at σ = 1, times 1+Δ like the others.
+    /// s at σ = 1, times 1+Δ.
     schur: T,
 }
 
@@ -464,7 +480,7 @@ impl Real for Twin {
         }
         let root = self.hi.sqrt();
         let square = Self::from(root) * Self::from(root);
-        Self::normal(root, (self - square).hi / (2.0 * root))
+        Self::join(root, (self - square).hi / (2.0 * root))
     }
 }
 
@@ -477,7 +493,7 @@ struct Twin {
 
 impl Twin {
     /// hi + lo, where |hi| ≥ |lo|.
-    fn normal(hi: f64, lo: f64) -> Self {
+    fn join(hi: f64, lo: f64) -> Self {
         let sum = hi + lo;
         Self { hi: sum, lo: lo - (sum - hi) }
     }
@@ -500,8 +516,8 @@ impl Add for Twin {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         let (high, low) = (Self::sum(self.hi, other.hi), Self::sum(self.lo, other.lo));
-        let first = Self::normal(high.hi, high.lo + low.hi);
-        Self::normal(first.hi, first.lo + low.lo)
+        let first = Self::join(high.hi, high.lo + low.hi);
+        Self::join(first.hi, first.lo + low.lo)
     }
 }
 
@@ -524,7 +540,7 @@ impl Mul for Twin {
     fn mul(self, other: Self) -> Self {
         let product = self.hi * other.hi;
         let error = self.hi.mul_add(other.hi, -product);
-        Self::normal(product, error + (self.hi * other.lo + self.lo * other.hi))
+        Self::join(product, error + (self.hi * other.lo + self.lo * other.hi))
     }
 }
 
@@ -535,6 +551,368 @@ impl Div for Twin {
         let rest = self - other * Self::from(first);
         let second = rest.hi / other.hi;
         let third = (rest - other * Self::from(second)).hi / other.hi;
-        Self::normal(first, second) + Self::from(third)
+        Self::join(first, second) + Self::from(third)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::cone::project;
+
+    /// SplitMix64: the same dice on every machine.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+
+        fn below(&mut self, n: usize) -> usize {
+            (self.roll() % n as u64) as usize
+        }
+
+        fn range(&mut self, from: f64, to: f64) -> f64 {
+            from + (to - from) * (self.roll() >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        /// Ten to some power.
+        fn power(&mut self, from: f64, to: f64) -> f64 {
+            10f64.powf(self.range(from, to))
+        }
+
+        fn direction(&mut self) -> DVec3 {
+            loop {
+                let v = DVec3::from_array([0; 3].map(|_| self.range(-1.0, 1.0)));
+                if v.length() > 0.1 && v.length() < 1.0 {
+                    return v.normalize();
+                }
+            }
+        }
+
+        /// A rotation whose first column is given.
+        fn frame(&mut self, first: DVec3) -> DMat3 {
+            let second = first.cross(self.direction()).try_normalize().unwrap_or(first.any_orthonormal_vector());
+            DMat3::from_cols(first, second, first.cross(second))
+        }
+
+        /// A positive semidefinite block, and a bound of its condition number if one is known.
+        fn block(&mut self, n: DVec3) -> (DMat3, Option<f64>) {
+            let outer = |v: DVec3| DMat3::from_cols(v * v.x, v * v.y, v * v.z);
+            match self.below(7) {
+                // Any directions, condition 1 to 1e14.
+                0 | 1 => {
+                    let e = self.range(0.0, 14.0);
+                    let first = self.direction();
+                    let (r, middle) = (self.frame(first), self.range(0.0, e));
+                    let d = DVec3::new(1.0, 10f64.powf(-middle), 10f64.powf(-e));
+                    (r * DMat3::from_diagonal(d) * r.transpose(), Some(10f64.powf(e)))
+                }
+                // Two bodies with lever arms: Σ I/m + [r]ᵀ J⁻¹ [r].
+                2 | 3 => {
+                    let (mut w, mut least) = (DMat3::ZERO, 0.0);
+                    for _ in 0..2 {
+                        let (inverse, arm) =
+                            (self.power(-1.0, 1.0), (n + self.direction() * 0.7) * self.range(0.0, 2.0));
+                        let first = self.direction();
+                        let r = self.frame(first);
+                        let inertia = DVec3::from_array([0; 3].map(|_| inverse * self.range(0.1, 5.0)));
+                        let inertia = r * DMat3::from_diagonal(inertia) * r.transpose();
+                        let cross = DMat3::from_cols(DVec3::X.cross(arm), DVec3::Y.cross(arm), DVec3::Z.cross(arm));
+                        least += inverse;
+                        w += DMat3::IDENTITY * inverse + cross.transpose() * inertia * cross;
+                    }
+                    (w, Some((w.x_axis.x + w.y_axis.y + w.z_axis.z) / least))
+                }
+                // Rank two, rarely one.
+                4 => {
+                    let second = self.range(-0.1, 1.0).max(0.0);
+                    (outer(self.direction()) + outer(self.direction()) * second, None)
+                }
+                // Graded along the normal and the tangents.
+                5 => {
+                    let r = self.frame(n);
+                    let [a, b, c] = [0; 3].map(|_| self.range(-1.0, 1.0));
+                    let l = DMat3::from_cols(DVec3::new(1.0, a, b), DVec3::new(0.0, 1.0, c), DVec3::Z);
+                    let d = DVec3::from_array([0; 3].map(|_| self.power(-7.0, 0.0)));
+                    (r * l * DMat3::from_diagonal(d) * l.transpose() * r.transpose(), None)
+                }
+                // Round.
+                _ => {
+                    let a = [self.range(0.1, 1.0), self.range(0.1, 1.0)];
+                    (outer(n) * (a[0] - a[1]) + DMat3::IDENTITY * a[1], Some(10.0))
+                }
+            }
+        }
+
+        fn case(&mut self) -> Case {
+            let n = if self.below(8) == 0 { DVec3::Z } else { self.direction() };
+            let (w, condition) = self.block(n);
+            let w = (w + w.transpose()) * (0.5 * self.power(-12.0, 12.0));
+            let μ = match self.below(4) {
+                0 => [0.0, 1e-15, 1e-9, 1e-6, 1e-3, 1.0, 2.0, 10.0, 1e3][self.below(9)],
+                1 => self.power(-9.0, 3.0),
+                _ => self.range(0.05, 1.5),
+            };
+            let block = Block::new(w, n, μ);
+            let t = n.cross(self.direction()).try_normalize().unwrap_or(n.any_orthonormal_vector());
+            let q = match self.below(12) {
+                // Along the axes, and nearly so.
+                0 => -n,
+                1 => t,
+                2 => t + n * self.power(-16.0, 0.0) * self.range(-1.0, 1.0),
+                3 => -n + t * self.power(-16.0, 0.0),
+                // On the edge of opening, and of sticking.
+                4 => t + n * μ * (1.0 + self.power(-16.0, -8.0) * self.range(-1.0, 1.0)),
+                5 => -(w * (n + t * μ)),
+                6 => -(w * (n + t * μ * (1.0 + self.power(-16.0, -8.0) * self.range(-1.0, 1.0)))),
+                // In the range of W.
+                7 => -(w * self.direction()),
+                // Across the axis at σ*, where the branches of the CCP meet, and nearly so.
+                8 => {
+                    let b = block.normal.cross(block.tangent);
+                    let axis = (block.normal + block.tangent * block.axis[0] + b * block.axis[1]).normalize();
+                    let v = self.direction();
+                    v - axis * (v.dot(axis) + [0.0, 1.0][self.below(2)] * self.power(-16.0, -3.0))
+                }
+                _ => self.direction(),
+            };
+            let q = q.normalize_or_zero() * self.power(-6.0, 6.0);
+            Case { w, n, μ, q, block, condition }
+        }
+    }
+
+    struct Case {
+        w: DMat3,
+        n: DVec3,
+        μ: f64,
+        q: DVec3,
+        block: Block,
+        condition: Option<f64>,
+    }
+
+    impl Case {
+        fn tangential(&self, v: DVec3) -> DVec3 {
+            v - self.n * v.dot(self.n)
+        }
+
+        fn η(&self) -> f64 {
+            3.0 / (self.w.x_axis.x + self.w.y_axis.y + self.w.z_axis.z)
+        }
+
+        fn solve(&self, associated: bool) -> DVec3 {
+            if associated { self.block.associated(self.q) } else { self.block.coulomb(self.q) }
+        }
+
+        /// The residual of the natural map.
+        fn residual(&self, γ: DVec3, associated: bool) -> f64 {
+            let mut u = self.w * γ + self.q;
+            if !associated {
+                u += self.n * (self.μ * self.tangential(u).length());
+            }
+            (γ - project(γ - u * self.η(), self.n, self.μ)).length()
+        }
+
+        /// The residual in units of what the introduction promises.
+        fn promise(&self, γ: DVec3, associated: bool) -> f64 {
+            let share = if associated { 1.0 } else { 1.0 + self.μ };
+            self.residual(γ, associated) / (16.0 * f64::EPSILON * share * (γ.length() + self.η() * self.q.length()))
+        }
+    }
+
+    /// A million problems, most of them nearly degenerate, under both laws.
+    #[test]
+    fn a_million_problems_are_solved_to_rounding() {
+        let mut dice = Dice(1);
+        for i in 0..1_000_000 {
+            let case = dice.case();
+            for associated in [true, false] {
+                let γ = case.solve(associated);
+                assert!(γ.is_finite(), "problem {i}");
+                let promise = case.promise(γ, associated);
+                assert!(promise <= 1.0, "problem {i}, associated {associated}, μ {}: {promise}", case.μ);
+                let relative = case.residual(γ, associated) / (case.η() * case.q.length());
+                let graceful = case.condition.is_none_or(|c| relative <= 1e-10 * (c / 1e5).max(1.0));
+                assert!(
+                    graceful || (!associated && case.μ > 2.0),
+                    "problem {i}, associated {associated}: {relative:e}"
+                );
+            }
+        }
+    }
+
+    /// The way with twice the digits holds the same promise alone.
+    #[test]
+    fn the_slow_twin_solves_alone() {
+        let mut dice = Dice(2);
+        for i in 0..100_000 {
+            let case = dice.case();
+            let Block { normal, tangent, unit, friction: μ, .. } = case.block;
+            let b = normal.cross(tangent);
+            let q = [case.q.dot(normal), case.q.dot(tangent), case.q.dot(b)];
+            for associated in [true, false] {
+                if μ == 0.0 || case.solve(associated) == DVec3::ZERO {
+                    continue;
+                }
+                let γ = if associated { case.block.careful::<true>(q) } else { case.block.careful::<false>(q) };
+                let γ = (normal * γ[0] + tangent * γ[1] + b * γ[2]) * unit;
+                let promise = case.promise(γ, associated);
+                assert!(promise <= 1.0, "problem {i}, associated {associated}, μ {μ}: {promise}");
+            }
+        }
+    }
+
+    #[test]
+    fn round_and_general_forms_agree() {
+        let mut dice = Dice(3);
+        for _ in 0..20_000 {
+            let (n, q, μ) = (dice.direction(), dice.direction(), dice.range(0.0, 2.0));
+            let [a_n, a_t] = [dice.power(-2.0, 2.0), dice.power(-2.0, 2.0)];
+            let outer = DMat3::from_cols(n * n.x, n * n.y, n * n.z);
+            let block = Block::new(outer * (a_n - a_t) + DMat3::IDENTITY * a_t, n, μ);
+            for (round, general) in [
+                (solve_round_associated(q, n, μ, a_n, a_t), block.associated(q)),
+                (solve_round_coulomb(q, n, μ, a_n, a_t), block.coulomb(q)),
+            ] {
+                assert!((round - general).length() <= 1e-11 * (1.0 / a_n + 1.0 / a_t), "{round} {general}");
+            }
+        }
+    }
+
+    /// The CCP is min ½γᵀWγ + qᵀγ over the cone: accelerated projected gradients find the same.
+    #[test]
+    fn associated_friction_agrees_with_a_long_projected_gradient() {
+        let mut dice = Dice(4);
+        let mut compared = 0;
+        while compared < 500 {
+            let case = dice.case();
+            if case.condition.is_none_or(|c| c > 1e3) {
+                continue;
+            }
+            let (w, η) = (case.w, case.η());
+            let value = |γ: DVec3| 0.5 * γ.dot(w * γ) + case.q.dot(γ);
+            let (mut γ, mut y, mut k) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+            for _ in 0..20_000 {
+                // tr W bounds the largest eigenvalue.
+                let next = project(y - (w * y + case.q) * (η / 3.0), case.n, case.μ);
+                let turned = (y - next).dot(next - γ) > 0.0;
+                k = if turned { 0.0 } else { k + 1.0 };
+                y = next + (next - γ) * (k / (k + 3.0));
+                γ = next;
+            }
+            let (found, scale) = (case.solve(true), γ.length() + η * case.q.length());
+            assert!((found - γ).length() <= 1e-10 * scale, "{found} {γ}");
+            assert!(value(found) <= value(γ) + 1e-13 * scale * case.q.length(), "{} {}", value(found), value(γ));
+            compared += 1;
+        }
+    }
+
+    /// Coulomb's law case by case.
+    #[test]
+    fn coulomb_contacts_open_stick_or_slip() {
+        let mut dice = Dice(5);
+        let mut seen = [0; 3];
+        for i in 0..200_000 {
+            let case = dice.case();
+            if case.condition.is_some_and(|c| c > 1e6) {
+                continue;
+            }
+            let γ = case.solve(false);
+            let (γn, γt) = (γ.dot(case.n), case.tangential(γ));
+            let u = case.w * γ + case.q;
+            let (un, ut) = (u.dot(case.n), case.tangential(u));
+            let rounding = 64.0 * f64::EPSILON;
+            let slack = rounding * γ.length() * (1.0 + case.μ);
+            let speed = rounding * (γ.length() / case.η() + case.q.length());
+            if case.q.dot(case.n) >= speed {
+                assert_eq!(γ, DVec3::ZERO, "problem {i} opens");
+                seen[0] += 1;
+            } else if u.length() <= speed {
+                assert!(γt.length() <= case.μ * γn + slack, "problem {i} sticks");
+                seen[1] += 1;
+            } else if γ != DVec3::ZERO {
+                assert!(un.abs() <= speed, "problem {i} slips: {un}");
+                assert!((γt.length() - case.μ * γn).abs() <= slack, "problem {i} slips");
+                let against = γt.length() * ut.length() + γt.dot(ut);
+                assert!(against <= 4.0 * speed * γt.length() + slack * ut.length(), "problem {i} slips: {against}");
+                seen[2] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&n| n > 5_000), "{seen:?}");
+    }
+
+    /// De Saxcé: Coulomb's impulse is that of the CCP for q + μ|u_t|n.
+    #[test]
+    fn coulomb_is_associated_with_a_shifted_velocity() {
+        let mut dice = Dice(6);
+        for i in 0..100_000 {
+            let case = dice.case();
+            if case.condition.is_none_or(|c| c > 1e4) || case.μ > 2.0 {
+                continue;
+            }
+            let γ = case.solve(false);
+            let ut = case.tangential(case.w * γ + case.q);
+            let shifted = case.block.associated(case.q + case.n * (case.μ * ut.length()));
+            let scale = γ.length() + case.η() * case.q.length();
+            assert!((shifted - γ).length() <= 1e-8 * scale, "problem {i}: {shifted} {γ}");
+        }
+    }
+
+    #[test]
+    fn bad_input_gives_no_impulse() {
+        let push = -DVec3::X + DVec3::Y;
+        let sound = Block::new(DMat3::IDENTITY, DVec3::X, 0.5);
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for q in [DVec3::splat(bad), DVec3::new(-1.0, bad, 0.0), DVec3::new(bad, 1.0, 1.0)] {
+                assert_eq!(sound.associated(q), DVec3::ZERO);
+                assert_eq!(sound.coulomb(q), DVec3::ZERO);
+                assert_eq!(solve_round_associated(q, DVec3::X, 0.5, 1.0, 1.0), DVec3::ZERO);
+                assert_eq!(solve_round_coulomb(q, DVec3::X, 0.5, 1.0, 1.0), DVec3::ZERO);
+            }
+            for block in [
+                Block::new(DMat3::IDENTITY * bad, DVec3::X, 0.5),
+                Block::new(DMat3::IDENTITY, DVec3::splat(bad), 0.5),
+                Block::new(DMat3::IDENTITY, DVec3::ZERO, 0.5),
+                Block::new(DMat3::ZERO, DVec3::X, 0.5),
+                Block::new(-DMat3::IDENTITY, DVec3::X, 0.5),
+            ] {
+                assert_eq!([block.associated(push), block.coulomb(push)], [DVec3::ZERO; 2]);
+            }
+        }
+        // Friction that makes no sense is none; without end it is very much.
+        for friction in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+            assert_eq!(Block::new(DMat3::IDENTITY, DVec3::X, friction).coulomb(push), DVec3::X);
+        }
+        assert!((Block::new(DMat3::IDENTITY, DVec3::X, f64::INFINITY).coulomb(push) + push).length() < 1e-15);
+    }
+
+    /// Finite input never gives NaN, however absurd; and impulses are proportional to q.
+    #[test]
+    fn any_scale_of_input_is_solved() {
+        let mut dice = Dice(7);
+        for i in 0..20_000 {
+            let case = dice.case();
+            let Case { w, n, μ, q, block, .. } = case;
+            for scale in [1e-200, 1e-30, 1e30, 1e200] {
+                for (γ, associated) in [(block.associated(q * scale), true), (block.coulomb(q * scale), false)] {
+                    let promise = case.promise(γ / scale, associated);
+                    assert!(promise <= 1.0, "problem {i}, scale {scale:e}: {promise}");
+                }
+            }
+            for scale in [1e-300, 1e-150, 1e150, 1e290] {
+                let other = Block::new(w * scale, n, μ);
+                for q in [q, q * scale, q / scale, q.signum() * f64::MAX, q.signum() * f64::MIN_POSITIVE] {
+                    assert!(other.associated(q).is_finite() && other.coulomb(q).is_finite(), "problem {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_block_is_compact() {
+        assert!(size_of::<Block>() <= 16 * size_of::<f64>());
     }
 }

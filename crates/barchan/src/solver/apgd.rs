@@ -123,7 +123,8 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
                 continue;
             }
             if keep_history {
-                report.history.push(Moment { operator_applications: report.operator_applications, residual });
+                let Report { iterations, operator_applications, .. } = report;
+                report.history.push(Moment { iterations, operator_applications, residual });
             }
             if residual < best_residual {
                 (best_residual, best, best_iteration) = (residual, present, report.iterations);

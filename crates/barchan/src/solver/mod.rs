@@ -5,12 +5,14 @@
 //! [`AnySolver`].
 
 pub mod apgd;
+pub mod de_saxce;
 pub mod options;
 pub mod report;
 pub mod sweeping;
 
 pub use crate::problem::{Criterion, Friction, Metric, Order};
 pub use apgd::Apgd;
+pub use de_saxce::DeSaxce;
 pub use options::{AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, NbgsOptions, SolverName, SolverOptions};
 pub use report::{Moment, Report, Status};
 pub use sweeping::Sweeping;
@@ -34,21 +36,42 @@ pub trait Solver<P: ConeProblem> {
 }
 
 /// A solver chosen at run time, with its memory.
-pub enum AnySolver<I, V, S> {
-    /// Accelerated projected gradient descent.
+pub struct AnySolver<I, V, S> {
+    kind: Kind<I, V, S>,
+    /// For solvers of the associated law that are asked for the exact one.
+    outer: DeSaxce<I>,
+}
+
+enum Kind<I, V, S> {
     Apgd(Apgd<I, V>),
-    /// Those that sweep over contacts.
     Sweeping(Sweeping<S>),
 }
 
 impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     /// The solver of this name.
     pub fn new(name: SolverName) -> Self {
-        match name {
-            SolverName::Apgd => Self::Apgd(Apgd::default()),
+        let kind = match name {
+            SolverName::Apgd => Kind::Apgd(Apgd::default()),
             SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
-                Self::Sweeping(Sweeping::default())
+                Kind::Sweeping(Sweeping::default())
             }
+        };
+        Self { kind, outer: DeSaxce::default() }
+    }
+}
+
+impl<P: Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
+    fn solve(
+        &mut self,
+        problem: &mut P,
+        γ: &mut P::Impulses,
+        response: &mut P::Velocities,
+        options: &SolverOptions,
+        keep_history: bool,
+    ) -> Report {
+        match self {
+            Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
         }
     }
 }
@@ -62,9 +85,10 @@ impl<P: Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Itera
         options: &SolverOptions,
         keep_history: bool,
     ) -> Report {
-        match self {
-            Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
+        if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
+            self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history)
+        } else {
+            self.kind.solve(problem, γ, response, options, keep_history)
         }
     }
 }

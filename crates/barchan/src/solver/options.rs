@@ -38,10 +38,14 @@ impl SolverName {
     /// The friction laws that the solver can do; the first unless told.
     pub fn laws(self) -> &'static [Friction] {
         match self {
-            Self::Apgd => &[Friction::Associated],
-            Self::AcceleratedGs | Self::GaussSeidel => &[Friction::Associated, Friction::Coulomb],
+            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel => &[Friction::Associated, Friction::Coulomb],
             Self::Nbgs => &[Friction::Coulomb],
         }
+    }
+
+    /// Whether its own iteration solves Coulomb's law; others need the outer loop of De Saxcé.
+    pub(super) fn knows_coulomb(self) -> bool {
+        matches!(self, Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs)
     }
 }
 

@@ -18,12 +18,14 @@ pub enum Status {
     BadProblem,
 }
 
-/// One iteration of a history.
+/// One entry of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
+    /// Iterations so far.
+    pub iterations: u32,
     /// Operator applications so far.
     pub operator_applications: u32,
-    /// The residual that decides, after as many iterations as entries come before this one.
+    /// The residual that decides.
     pub residual: f64,
 }
 
@@ -42,7 +44,8 @@ pub struct Report {
     pub residuals: Residuals,
     /// The objective ½γᵀAγ + bᵀγ of the impulses returned.
     pub objective: f64,
-    /// A residual an iteration, if asked for.
+    /// The residual after every iteration (after every step of the outer loop, where there is
+    /// one), if asked for.
     pub history: Vec<Moment>,
 }
 

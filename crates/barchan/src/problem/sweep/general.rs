@@ -115,7 +115,7 @@ pub(super) unsafe fn sweep(
     let (rule, mut sums) = (&pass.rule, Sums::default());
     for (x, k) in x.iter_mut().zip(range) {
         *x = V4::default();
-        for lane in 0..LANES {
+        for (lane, detail) in details[k].iter().enumerate() {
             let [a, b] = [pass.lanes[k][0][lane], pass.lanes[k][1][lane]];
             let n = pass.normals[k].lane(lane);
             if n == DVec3::ZERO {
@@ -123,7 +123,7 @@ pub(super) unsafe fn sweep(
             }
             let (μ, γ) = (pass.friction[k].0[lane], pass.γ[k].lane(lane));
             let y = γ + (γ - pass.γ_last[k].lane(lane)) * pass.β;
-            let Detail { arm_a, arm_b, w, block } = &details[k][lane];
+            let Detail { arm_a, arm_b, w, block } = detail;
             // SAFETY: the caller's promise, here and below.
             let ([va, sa], [vb, sb]) = unsafe { (velocity(bodies.get(a as usize)), velocity(bodies.get(b as usize))) };
             let g = va + sa.cross(*arm_a) - vb - sb.cross(*arm_b) + pass.bias[k].lane(lane);

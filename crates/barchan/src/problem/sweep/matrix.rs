@@ -232,6 +232,7 @@ mod tests {
         problem.clear_impulses(&mut γ);
         let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
         let report = solver.solve(problem, &mut γ, &mut response, options, false);
+        problem.set_shift(None);
         problem.gradient(&γ, &mut u);
         (u, report)
     }

@@ -10,7 +10,7 @@ use super::{BodyRecord, Rule};
 use crate::problem::Friction;
 use crate::problem::cone::project4;
 use crate::problem::contactwise::{LaneSums, Sums, slip};
-use crate::problem::kernels::Twist;
+use crate::problem::kernels::{Twist, gather};
 use crate::util::lanes::{F4, LANES, Lanes, V3, V4};
 use crate::util::parallel::Disjoint;
 use std::ops::Range;
@@ -227,12 +227,8 @@ fn judge_batches<T: Lanes>(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
     for k in range {
         let [ids_a, ids_b] = &pass.lanes[k];
         let n = V3::<T>::load(&pass.normals[k]);
-        let twist = |id: u32| &pass.w[pass.records[id as usize].body as usize];
-        let gather = |ids: &[u32; LANES]| {
-            let [vx, vy, vz, sx, sy, sz] = T::transpose6([twist(ids[0]), twist(ids[1]), twist(ids[2]), twist(ids[3])]);
-            [V3 { x: vx, y: vy, z: vz }, V3 { x: sx, y: sy, z: sz }]
-        };
-        let (a, b) = (gather(ids_a), gather(ids_b));
+        let bodies = |ids: &[u32; LANES]| ids.map(|id| pass.records[id as usize].body);
+        let (a, b) = (gather::<T>(pass.w, bodies(ids_a)), gather::<T>(pass.w, bodies(ids_b)));
         let mut g = V3::load(&pass.bias[k]) + a[0] - b[0];
         g = match pass.details.get(k) {
             None => g + n.cross(a[1] + b[1]),
