@@ -1,5 +1,6 @@
 //! What can be typed. The comments below are the help texts.
 
+use barchan::problem::Friction;
 use barchan::solver::SolverName;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Validates and explains a scene; simulates nothing.
     Check(CheckArgs),
+    /// Solves one contact problem from a file.
+    Solve(SolveArgs),
     /// Measures the engine on this machine.
     Bench(BenchArgs),
 }
@@ -87,6 +90,42 @@ pub(crate) struct RunArgs {
     /// Fails (after writing everything) if a step missed the solver's tolerance.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Writes the contact problem of this step, from 1, to problem-STEP.txt in the run directory,
+    /// before it is solved; may be repeated. `barchan solve` reads it.
+    #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) dump_problem: Vec<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 converged; 1 a file could not be written; 2 bad input; 3 not solved: the \
+                        iterations ran out or the solver stalled. The report is printed and the solution written \
+                        in that case too.")]
+pub(crate) struct SolveArgs {
+    /// A problem file: one that `barchan run --dump-problem` wrote, or the text format with the
+    /// matrix.
+    #[arg(value_name = "PROBLEM")]
+    pub(crate) problem: PathBuf,
+    /// Solver to use.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) solver: Option<Solver>,
+    /// Friction law; the solver's own unless told.
+    #[arg(long, value_name = "LAW")]
+    pub(crate) friction: Option<Law>,
+    /// Residual at which the problem counts as solved: the scale-free one, 1 without impulses.
+    #[arg(long, value_name = "X", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
+    pub(crate) tol: f64,
+    /// Iterations after which the solver gives up.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) max_iterations: u32,
+    /// Prints one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Writes the solution, a contact a line: r_N r_T1 r_T2 u_N u_T1 u_T2.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) solution: Option<PathBuf>,
+    /// Threads to use; all there are unless told. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -114,6 +153,30 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.trim().into())),
         _ => Err("expected a key, an equals sign and a value, such as bodies=1000".into()),
+    }
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("expected a number greater than 0, such as 1e-4".into()),
+    }
+}
+
+/// The friction laws of the library as values of an option.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law(pub(crate) Friction);
+
+impl ValueEnum for Law {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Law(Friction::Associated), Law(Friction::Coulomb)]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(match self.0 {
+            Friction::Associated => "the cone complementarity problem, which is convex",
+            Friction::Coulomb => "exact Coulomb friction",
+        }))
     }
 }
 

@@ -1,5 +1,5 @@
 //! How a command fails, and with which exit code: 2 for what the user can mend in the input, 1
-//! for what went wrong on the way, 130 after an interrupt.
+//! for what went wrong on the way, 3 for a problem that was not solved, 130 after an interrupt.
 //!
 //! Writing to a closed pipe (`barchan list | head -1`) is no failure: whoever read has enough.
 //! The standard macros would panic then, so everything is printed through here.
@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Input(String),
     /// Something went wrong on the way.
     Failed(String),
+    /// A problem was not solved to its tolerance; the report is printed.
+    Unsolved(String),
     /// The user stopped it; what there was is written.
     Interrupted,
     /// Nobody reads standard output any more.
@@ -30,6 +32,7 @@ impl Failure {
         match self {
             Self::Input(message) => complain(&message, 2),
             Self::Failed(message) => complain(&message, 1),
+            Self::Unsolved(message) => complain(&message, 3),
             Self::Interrupted => ExitCode::from(130),
             Self::Unread => ExitCode::SUCCESS,
         }

@@ -12,6 +12,7 @@ mod pace;
 mod progress;
 mod run;
 mod scenarios;
+mod solve;
 mod target;
 
 use args::{Arguments, Command};
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Solve(args) => solve::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

@@ -45,6 +45,8 @@ fn simulate(args: &RunArgs, target: &Target) -> Result<(), Failure> {
     }
     // The world first: a scene that cannot be built must not cost an earlier run its directory.
     let run = Run::start(scene, &options).map_err(|error| target.blame(error))?;
+    let run = run.dump_problems(args.dump_problem.iter().copied());
+    let run = run.map_err(|error| Failure::Input(format!("--dump-problem: {error}")))?;
     let directory = match &args.out {
         Some(path) => RunDirectory::create(path, args.force)?,
         None => RunDirectory::create(default_path(&scene.name)?, false)?,
@@ -62,6 +64,9 @@ fn simulate(args: &RunArgs, target: &Target) -> Result<(), Failure> {
         Ok(summary) => (summary, None),
         Err(failure) => (*failure.summary, Some(Failure::Failed(failure.error.to_string()))),
     };
+    for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
+        note(format_args!("the problem of step {step} is not written: the run did not get there"));
+    }
     let printed = tell(args, scene, &summary, &path);
     match failure {
         Some(failure) => Err(failure),

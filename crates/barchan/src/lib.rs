@@ -41,7 +41,7 @@ pub mod step;
 pub mod util;
 pub mod world;
 
-pub use glam::{DQuat, DVec3};
+pub use glam::{DMat3, DQuat, DVec3};
 
 /// The README's example is a test too.
 #[cfg(doctest)]

@@ -1,9 +1,11 @@
 //! The documents beside the code, held to what the code says.
 //!
 //! `docs/scene-language.md` must name every key and hold examples that can be built;
+//! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
 use barchan::output::{StepRow, Summary, write_vtp};
+use barchan::problem::AnyProblem;
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
 use std::path::Path;
@@ -65,6 +67,17 @@ fn every_example_of_a_scene_can_be_built() {
     for text in examples {
         let scene = Scene::from_toml(&text, "example").unwrap_or_else(|error| panic!("{error}\n{text}"));
         scene.build().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    }
+}
+
+/// Examples of problems are whole files.
+#[test]
+fn every_example_of_a_problem_can_be_read() {
+    let examples = blocks(&document("problem-files.md"), "text");
+    assert_eq!(examples.len(), 2);
+    for text in examples {
+        let problem = AnyProblem::read(text.as_bytes(), "example").unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert!(problem.contacts() > 0);
     }
 }
 

@@ -3,5 +3,6 @@
 mod commands;
 mod refusals;
 mod results;
+mod solve;
 mod support;
 mod trouble;

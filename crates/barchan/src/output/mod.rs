@@ -6,6 +6,7 @@
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
 //! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame |
 //! | `frames.pvd` | [`FrameWriter`] | whole, again after every frame |
+//! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
 //! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
 //!

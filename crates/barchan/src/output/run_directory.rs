@@ -7,6 +7,7 @@
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
 use super::{Attach, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, write_png};
+use crate::problem::Problem;
 use crate::world::Bodies;
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -89,6 +90,11 @@ impl RunDirectory {
         Ok(path)
     }
 
+    /// Writes the contact problem of a step.
+    pub fn write_problem(&self, step: u64, problem: &Problem) -> Result<(), OutputError> {
+        write_whole(&self.path.join(format!("problem-{step}.txt")), |file| problem.write(file))
+    }
+
     /// Writes the summary.
     pub fn write_summary(&self, summary: &Summary) -> Result<(), OutputError> {
         summary.write(&self.path.join(SUMMARY))
@@ -130,14 +136,19 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         result => result.attach("remove", path),
     };
-    let frames = path.join(FRAMES);
-    if frames.is_dir() {
-        for entry in fs::read_dir(&frames).attach("read directory", &frames)? {
-            let entry = entry.attach("read directory", &frames)?;
-            if entry.file_name().to_str().is_some_and(is_frame) {
+    let remove_all = |directory: &Path, is_own: fn(&str) -> bool| {
+        for entry in fs::read_dir(directory).attach("read directory", directory)? {
+            let entry = entry.attach("read directory", directory)?;
+            if entry.file_name().to_str().is_some_and(is_own) {
                 remove(&entry.path())?;
             }
         }
+        Ok(())
+    };
+    remove_all(path, is_problem)?;
+    let frames = path.join(FRAMES);
+    if frames.is_dir() {
+        remove_all(&frames, is_frame)?;
         // Stays if somebody put something into it.
         let _ = fs::remove_dir(&frames);
     }
@@ -150,9 +161,18 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
 
 /// Whether this is the name of a frame, whole or partial.
 fn is_frame(name: &str) -> bool {
+    is_numbered(name, "frame-", ".vtp", 6)
+}
+
+/// Whether this is the name of a contact problem, whole or partial.
+fn is_problem(name: &str) -> bool {
+    is_numbered(name, "problem-", ".txt", 1)
+}
+
+fn is_numbered(name: &str, prefix: &str, suffix: &str, digits: usize) -> bool {
     let whole = name.strip_prefix('.').and_then(|n| n.strip_suffix(PARTIAL_SUFFIX)).unwrap_or(name);
-    let number = whole.strip_prefix("frame-").and_then(|n| n.strip_suffix(".vtp"));
-    number.is_some_and(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()))
+    let number = whole.strip_prefix(prefix).and_then(|n| n.strip_suffix(suffix));
+    number.is_some_and(|n| n.len() >= digits && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -186,7 +206,12 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path();
         RunDirectory::create(path, false).unwrap();
-        for name in [SCENE, SUMMARY, PICTURE, INDEX, ".summary.json.partial", "notes.md", "steps.csv.bak"] {
+        for name in
+            [SCENE, SUMMARY, PICTURE, INDEX, ".summary.json.partial", "problem-7.txt", ".problem-12.txt.partial"]
+        {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        for name in ["notes.md", "problem-x.txt", "steps.csv.bak"] {
             fs::write(path.join(name), "x").unwrap();
         }
         fs::create_dir(path.join(FRAMES)).unwrap();
@@ -194,11 +219,11 @@ mod tests {
             fs::write(path.join(FRAMES).join(name), "x").unwrap();
         }
         RunDirectory::create(path, true).unwrap();
-        assert_eq!(scratch.names(), [FRAMES, "notes.md", STEPS, "steps.csv.bak"]);
+        assert_eq!(scratch.names(), [FRAMES, "notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
         assert_eq!(names(&path.join(FRAMES)), ["frame-best.vtp"]);
         fs::remove_file(path.join(FRAMES).join("frame-best.vtp")).unwrap();
         RunDirectory::create(path, true).unwrap();
-        assert_eq!(scratch.names(), ["notes.md", STEPS, "steps.csv.bak"]);
+        assert_eq!(scratch.names(), ["notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
     }
 
     #[test]

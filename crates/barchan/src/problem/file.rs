@@ -27,7 +27,9 @@ use glam::DVec3;
 use std::fmt::Display;
 use std::io::{self, BufRead, Write};
 
-/// First line of every file: a name and a version.
+/// First word of every file.
+pub(super) const HEADER_NAME: &str = "barchan-problem";
+/// First line of every file: that name and a version.
 const HEADER: &str = "barchan-problem 1";
 /// Lines before the first body.
 const HEADER_LINES: usize = 5;
@@ -52,6 +54,14 @@ pub enum ProblemFileError {
         line: usize,
         /// What was found and what is expected.
         message: String,
+    },
+    /// It holds something that this build cannot read.
+    #[error("{origin}: {what}")]
+    Unknown {
+        /// The file.
+        origin: String,
+        /// What it holds, and what can be read.
+        what: String,
     },
 }
 

@@ -6,7 +6,7 @@
 //! the kind of registers; they read each contact once and work on four at a time.
 
 use super::Problem;
-use super::cone::project4;
+use super::contactwise::{Here, LaneSums, Sums, slip};
 use super::rows::RowLists;
 use crate::util::lanes::{ContactVec, F4, LANES, Lanes, V3, V4};
 use crate::util::prefetch;
@@ -15,35 +15,6 @@ use std::ops::Range;
 
 /// Velocity and spin of a body in response to impulses.
 pub(super) type Twist = [f64; 6];
-
-/// Partial sums of a pass over contacts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
-    pub(super) step: f64,
-    pub(super) uphill: f64,
-    pub(super) natural: f64,
-    pub(super) primal: f64,
-    pub(super) dual: f64,
-    pub(super) complementarity: f64,
-    pub(super) complementarity_max: f64,
-    /// γᵀg, whatever the law.
-    pub(super) work: f64,
-}
-
-impl Sums {
-    pub(super) fn add(a: Sums, b: Sums) -> Sums {
-        Sums {
-            step: a.step + b.step,
-            uphill: a.uphill + b.uphill,
-            natural: a.natural + b.natural,
-            primal: a.primal.max(b.primal),
-            dual: a.dual.max(b.dual),
-            complementarity: a.complementarity + b.complementarity,
-            complementarity_max: a.complementarity_max.max(b.complementarity_max),
-            work: a.work + b.work,
-        }
-    }
-}
 
 /// How lever arms enter: velocities to contacts, impulses to bodies.
 pub(super) trait Lever: Sync {
@@ -253,71 +224,6 @@ fn bodies_of_block(pairs: &[[u32; 2]], block: usize) -> [[u32; LANES]; 2] {
     [[i[0], j[0], k[0], l[0]], [i[1], j[1], k[1], l[1]]]
 }
 
-/// [`Sums`], four contacts at a time.
-#[derive(Clone, Copy)]
-pub(super) struct LaneSums<T> {
-    pub(super) step: T,
-    pub(super) uphill: T,
-    pub(super) natural: T,
-    primal: T,
-    dual: T,
-    complementarity: T,
-    complementarity_max: T,
-    work: T,
-}
-
-impl<T: Lanes> LaneSums<T> {
-    #[inline(always)]
-    pub(super) fn zero() -> Self {
-        let zero = T::splat(0.0);
-        Self {
-            step: zero,
-            uphill: zero,
-            natural: zero,
-            primal: zero,
-            dual: zero,
-            complementarity: zero,
-            complementarity_max: zero,
-            work: zero,
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn total(self) -> Sums {
-        Sums {
-            step: self.step.sum(),
-            uphill: self.uphill.sum(),
-            natural: self.natural.sum(),
-            primal: self.primal.max_lane(),
-            dual: self.dual.max_lane(),
-            complementarity: self.complementarity.sum(),
-            complementarity_max: self.complementarity_max.max_lane(),
-            work: self.work.sum(),
-        }
-    }
-
-    /// Adds |γ − Π(γ − ηg)|².
-    #[inline(always)]
-    pub(super) fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
-        let r = γ - project4(γ - g * T::splat(η), n, μ, T::splat(1.0));
-        self.natural = self.natural + r.dot(r);
-    }
-
-    /// Adds the violations of S1 III-C and of the earlier text.
-    #[inline(always)]
-    pub(super) fn add_violations(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T) {
-        let zero = T::splat(0.0);
-        // |g_t| − g_n/μ; in the limit μ = 0 only g_n ≥ 0 is left.
-        let (gn, γn) = (g.dot(n), γ.dot(n));
-        let (gt, γt) = (g - n * gn, γ - n * γn);
-        self.dual = self.dual.max(T::select_le(μ, zero, zero - gn, gt.dot(gt).sqrt() - gn / μ));
-        self.primal = self.primal.max(γt.dot(γt).sqrt() - μ * γn);
-        let c = γ.dot(g);
-        self.complementarity = self.complementarity + c;
-        self.complementarity_max = self.complementarity_max.max(c.max(zero - c));
-    }
-}
-
 /// The pass over contacts of a descent step; see [`super::ConeProblem::descend`].
 #[inline(always)]
 fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
@@ -327,7 +233,7 @@ fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
     x: &mut [V4],
 ) -> Sums {
     let p = pass.problem;
-    let (β, inverse_l, one) = (T::splat(step.β), T::splat(1.0 / step.lipschitz), T::splat(1.0));
+    let (β, inverse_l) = (T::splat(step.β), T::splat(1.0 / step.lipschitz));
     let mut sums = LaneSums::<T>::zero();
     for (x, k) in x.iter_mut().zip(range) {
         prefetch_bodies(&p.pairs, k + AHEAD, pass.w, step.w_last);
@@ -338,30 +244,9 @@ fn descend_blocks<T: Lanes, L: Lever, const NATURAL: bool>(
         let u_last = pass.relative(step.w_last, k, n);
         let γ = V3::load(&step.γ[k]);
 
-        // The residual of γ.
-        let g = u + bias;
-        if NATURAL {
-            sums.add_natural(γ, g, n, μ, pass.η);
-        } else {
-            sums.add_violations(γ, g, n, μ);
-        }
-
-        // The step from y = γ + β(γ − γ⁻) against the gradient there, which is linear in y, in the
-        // metric H = a_n·diag(1, κ, κ).
-        let y = γ + (γ - V3::load(&step.γ_last[k])) * β;
-        let g_y = g + (u - u_last) * β;
         let (a_n, κ) = (T::load(&pass.normal_scale[k]), T::load(&pass.ratio[k]));
-        let along_t = inverse_l / (a_n * κ);
-        let along_n = along_t * κ;
-        let z = y - g_y * along_t - n * (g_y.dot(n) * (along_n - along_t));
-        let next = project4(z, n, μ, κ);
-        *x = next.store();
-
-        // dᵀHd and the restart test −dᵀH(x − γ).
-        let (d, e) = (next - y, next - γ);
-        let (dn, en) = (d.dot(n), e.dot(n));
-        sums.step = sums.step + a_n * (κ * d.dot(d) + (one - κ) * dn * dn);
-        sums.uphill = sums.uphill - a_n * (κ * d.dot(e) + (one - κ) * dn * en);
+        let here = Here { n, μ, a_n, κ, γ, γ_last: V3::load(&step.γ_last[k]), u, u_last, bias };
+        *x = here.descend::<NATURAL>(β, inverse_l, pass.η, &mut sums).store();
     }
     sums.total()
 }
@@ -391,13 +276,6 @@ vectorised!(descend_violations = descend_blocks[false](pass: &Pass<'_, L>, step:
 vectorised!(respond_alone = respond_bodies[false](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
 vectorised!(respond = respond_bodies[true](pass: &BodyPass<'_, L>, range: Range<usize>, to: &mut [Twist]) -> f64);
 
-/// μ|g_t|, which De Saxcé adds to the normal velocity.
-#[inline(always)]
-pub(super) fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T) -> T {
-    let t = g - n * g.dot(n);
-    t.dot(t).sqrt() * μ
-}
-
 /// The pass over contacts that judges γ by every measure; with `coulomb` by the exact law.
 pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], coulomb: bool, range: Range<usize>) -> Sums {
     let p = pass.problem;
@@ -405,13 +283,7 @@ pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], coulomb: boo
     for k in range {
         let n = V3::load(&p.normals.blocks()[k]);
         let (γ, μ) = (V3::load(&γ[k]), p.friction.blocks()[k]);
-        let mut g = pass.gradient(k, n);
-        sums.work = sums.work + γ.dot(g);
-        if coulomb {
-            g = g + n * slip(g, n, μ);
-        }
-        sums.add_natural(γ, g, n, μ, pass.η);
-        sums.add_violations(γ, g, n, μ);
+        sums.judge(γ, pass.gradient(k, n), n, μ, pass.η, coulomb);
     }
     sums.total()
 }
@@ -430,45 +302,6 @@ pub(super) fn slip_blocks<L: Lever>(pass: &Pass<'_, L>, range: Range<usize>, out
         let n = V3::<F4>::load(&pass.problem.normals.blocks()[k]);
         *out = (n * slip(pass.gradient(k, n), n, pass.problem.friction.blocks()[k])).store();
     }
-}
-
-/// a·x + b·y.
-pub(super) fn combine_blocks(a: f64, x: &[V4], b: f64, y: &[V4], range: Range<usize>, out: &mut [V4]) {
-    for (out, k) in out.iter_mut().zip(range) {
-        *out = (V3::<F4>::load(&x[k]) * F4::splat(a) + V3::load(&y[k]) * F4::splat(b)).store();
-    }
-}
-
-/// γ ← Π(γ).
-pub(super) fn project_blocks(p: &Problem, range: Range<usize>, γ: &mut [V4]) {
-    for (γ, k) in γ.iter_mut().zip(range) {
-        let (n, μ) = (V3::<F4>::load(&p.normals.blocks()[k]), p.friction.blocks()[k]);
-        *γ = project4(V3::load(γ), n, μ, F4::splat(1.0)).store();
-    }
-}
-
-/// ‖Π(−ηb)‖² of some blocks; with `coulomb` b has its term μ|b_t|.
-pub(super) fn projected_norm_squared(p: &Problem, bias: &[V4], η: f64, coulomb: bool, range: Range<usize>) -> f64 {
-    let mut sum = F4::splat(0.0);
-    for k in range {
-        let (n, μ) = (V3::<F4>::load(&p.normals.blocks()[k]), p.friction.blocks()[k]);
-        let mut b = V3::load(&bias[k]);
-        if coulomb {
-            b = b + n * slip(b, n, μ);
-        }
-        let z = project4(b * F4::splat(-η), n, μ, F4::splat(1.0));
-        sum = sum + z.dot(z);
-    }
-    sum.sum()
-}
-
-/// The scalar product of some blocks.
-pub(super) fn dot_blocks(a: &[V4], b: &[V4], range: Range<usize>) -> f64 {
-    let mut sum = F4::splat(0.0);
-    for k in range {
-        sum = sum + V3::<F4>::load(&a[k]).dot(V3::load(&b[k]));
-    }
-    sum.sum()
 }
 
 /// Bodies a chunk of the pass over bodies: its sums stay in the first-level cache.

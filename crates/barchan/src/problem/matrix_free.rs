@@ -2,9 +2,8 @@
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
 //! depends on the number of threads. The passes themselves are in `kernels.rs`.
 
-use super::kernels::{
-    self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Sums, Twist,
-};
+use super::contactwise::{self, BLOCK_CHUNK, Sums, scales};
+use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Twist};
 use super::rows::{RowLists, RowStep, add_residual, descend_rows};
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use super::sweep::SweepSpace;
@@ -14,9 +13,6 @@ use crate::util::parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
 use crate::util::reserve_with_slack;
 use glam::DVec3;
 use std::ops::Range;
-
-/// Blocks of contacts a task.
-const BLOCK_CHUNK: usize = 512;
 
 /// Body-side velocities: velocity and spin of each body.
 #[derive(Clone, Debug, Default)]
@@ -138,7 +134,8 @@ impl<'a> MatrixFree<'a> {
         let (p, η, coulomb) = (self.problem, self.η, self.law == Friction::Coulomb);
         let mut slots = std::mem::take(&mut self.ws.norms);
         let bias = self.judged_bias();
-        let body = |range: Range<usize>| kernels::projected_norm_squared(p, bias.blocks(), η, coulomb, range);
+        let body =
+            |range: Range<usize>| contactwise::projected_norm_squared(p.cones(), bias.blocks(), η, coulomb, range);
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
         self.ws.norms = slots;
@@ -157,16 +154,7 @@ impl<'a> MatrixFree<'a> {
 
     /// Residuals from the sums of a pass.
     pub(super) fn residuals_of(&self, sums: &Sums) -> Residuals {
-        let natural = sums.natural.sqrt();
-        Residuals {
-            primal: sums.primal,
-            dual: sums.dual,
-            complementarity: sums.complementarity.abs()
-                / (self.problem.contacts() + self.problem.rows.len()).max(1) as f64,
-            complementarity_max: sums.complementarity_max,
-            // Where no impulse is needed, any is infinitely too much.
-            natural: if natural == 0.0 { 0.0 } else { natural / self.natural_unit },
-        }
+        sums.residuals(self.problem.contacts() + self.problem.rows.len(), self.natural_unit)
     }
 
     /// The descent step of the bilateral rows.
@@ -318,7 +306,7 @@ impl ConeProblem for MatrixFree<'_> {
         for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
             // SAFETY: chunks are disjoint.
             let out = unsafe { to.range(range.clone()) };
-            kernels::combine_blocks(a, x.blocks(), c, y.blocks(), range, out);
+            contactwise::combine_blocks(a, x.blocks(), c, y.blocks(), range, out);
         });
     }
 
@@ -337,11 +325,7 @@ impl ConeProblem for MatrixFree<'_> {
                 for i in range.start * LANES..range.end * LANES {
                     let (normal, tangential) = if i < m { kernels::diagonal(problem, &lever, i) } else { (1.0, 1.0) };
                     let (block, lane) = (i / LANES - range.start, i % LANES);
-                    (a_n[block].0[lane], κ[block].0[lane]) = match metric {
-                        Metric::Contact => (normal, tangential / normal),
-                        Metric::Scalar => ((normal + 2.0 * tangential) / 3.0, 1.0),
-                        Metric::Identity => (1.0, 1.0),
-                    };
+                    (a_n[block].0[lane], κ[block].0[lane]) = scales(metric, normal, tangential);
                 }
             });
         });
@@ -361,7 +345,7 @@ impl ConeProblem for MatrixFree<'_> {
         for_chunks(p.normals.blocks().len(), BLOCK_CHUNK, |range| {
             // SAFETY: chunks are disjoint.
             let γ = unsafe { out.range(range.clone()) };
-            kernels::project_blocks(p, range, γ);
+            contactwise::project_blocks(p.cones(), range, γ);
         });
     }
 
@@ -376,7 +360,7 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
-        let body = |range: Range<usize>| kernels::dot_blocks(a.blocks(), b.blocks(), range);
+        let body = |range: Range<usize>| contactwise::dot_blocks(a.blocks(), b.blocks(), range);
         let rows: f64 = a.rows.iter().zip(&b.rows).map(|(a, b)| a * b).sum();
         rows + fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b)
     }

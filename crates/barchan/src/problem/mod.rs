@@ -5,11 +5,17 @@
 //! frame that is ever needed, and D is the sum of forces and of their moments.
 
 pub mod assemble;
+pub mod assembled;
+pub mod block_sparse;
 pub mod cone;
+mod contactwise;
 pub mod dense;
 pub mod file;
+pub mod frame;
 mod kernels;
 pub mod law;
+pub mod load;
+mod matrix_file;
 pub mod matrix_free;
 pub mod one_contact;
 pub mod options;
@@ -21,13 +27,18 @@ pub mod warm_start;
 
 pub use crate::util::lanes::{ContactScalars, ContactVec};
 pub use assemble::{FreeMotion, assemble};
+pub use assembled::{Assembled, BadAssembled};
+pub use block_sparse::{BlockSparse, Response};
+pub use file::ProblemFileError;
+pub use frame::contact_frame;
 pub use law::Friction;
+pub use load::AnyProblem;
 pub use matrix_free::{BodyVec, MatrixFree, Workspace};
 pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
 pub use rows::Row;
 pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
-pub use sweep::{Order, Relaxation, Rule, SweepIterate, Swept};
+pub use sweep::{Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
 pub use warm_start::WarmStart;
 
 use glam::DVec3;

@@ -3,7 +3,8 @@
 //! A row is the gradient of a joint's constraint with respect to the motion of two bodies. In
 //! every solver its projection is the identity. Impulses of rows lie in [`ContactVec::rows`].
 
-use super::kernels::{Sums, Twist, Wrench, symmetric_times};
+use super::contactwise::Sums;
+use super::kernels::{Twist, Wrench, symmetric_times};
 use super::{Geometry, Problem};
 use crate::util::lanes::ContactVec;
 use crate::util::reshape;

@@ -32,6 +32,7 @@ use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
 use recorder::Recorder;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use tally::Tally;
@@ -88,6 +89,16 @@ pub enum RunError {
     },
 }
 
+/// A step was asked for that the run will not take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no step {step}: the run has {total}, counted from 1")]
+pub struct NoSuchStep {
+    /// The step.
+    pub step: u64,
+    /// Steps of the run.
+    pub total: u64,
+}
+
 /// A run that failed, with what it had done by then.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
@@ -108,6 +119,8 @@ pub struct Run {
     simulation: Simulation,
     tally: Tally,
     recorder: Option<Recorder>,
+    /// Steps whose problems are still to be written.
+    dumps: BTreeSet<u64>,
 }
 
 impl Run {
@@ -128,6 +141,7 @@ impl Run {
             started,
             tally: Tally::default(),
             recorder: None,
+            dumps: BTreeSet::new(),
             simulation,
             scene,
         })
@@ -140,6 +154,20 @@ impl Run {
     pub fn record_in(mut self, directory: RunDirectory) -> Result<Self, OutputError> {
         self.recorder = Some(Recorder::start(directory, &self.scene, &self.simulation.world)?);
         Ok(self)
+    }
+
+    /// Writes the contact problems of these steps, counted from 1, before they are solved: to
+    /// `problem-STEP.txt` in the directory of [`Run::record_in`].
+    ///
+    /// # Errors
+    /// If the run does not have such a step.
+    pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, NoSuchStep> {
+        self.dumps.extend(steps);
+        let total = self.steps_total;
+        match self.dumps.iter().find(|step| !(1..=total).contains(*step)) {
+            Some(&step) => Err(NoSuchStep { step, total }),
+            None => Ok(self),
+        }
     }
 
     /// Steps of the whole run.
@@ -172,6 +200,7 @@ impl Run {
 
     fn advance(&mut self, mut observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<(), RunError> {
         while self.tally.steps < self.steps_total {
+            self.dump_problem()?;
             let report = self.simulation.step()?;
             self.tally.add(&report, self.simulation.world.time);
             if let Some(recorder) = &mut self.recorder {
@@ -182,6 +211,16 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Writes the problem of the next step, if it was asked for. Posing it changes nothing: the step
+    /// poses the same once more.
+    fn dump_problem(&mut self) -> Result<(), OutputError> {
+        let step = self.tally.steps + 1;
+        match &mut self.recorder {
+            Some(recorder) if self.dumps.contains(&step) => recorder.problem(step, self.simulation.pose().0),
+            _ => Ok(()),
+        }
     }
 
     fn progress<'a>(&'a self, report: &'a StepReport) -> Progress<'a> {
@@ -225,6 +264,7 @@ impl Run {
 mod tests {
     use super::*;
     use crate::output::scratch::{Scratch, names};
+    use crate::problem::Problem;
     use crate::scenario;
     use std::fs;
 
@@ -287,6 +327,32 @@ mod tests {
         let summary = Run::start(&scene("bounce", &[]), &steps(0)).unwrap().to_end(carry_on).unwrap();
         assert_eq!((summary.steps, summary.time, summary.solver.iterations_mean), (0, 0.0, 0.0));
         assert!(!summary.interrupted);
+    }
+
+    #[test]
+    fn problems_are_written_and_the_run_does_not_notice() {
+        let scratch = Scratch::new();
+        let scene = scene("sedimentation", &[("bodies", "150"), ("broad_phase.reorder_interval", "7")]);
+        let plain = Run::start(&scene, &steps(150)).unwrap().to_end(carry_on).unwrap();
+        let directory = RunDirectory::create(scratch.path(), true).unwrap();
+        let run = Run::start(&scene, &steps(150)).unwrap().record_in(directory).unwrap();
+        let summary = run.dump_problems([141, 150, 1, 150]).unwrap().to_end(carry_on).unwrap();
+        assert_eq!(summary.state_hash, plain.state_hash);
+        let names = scratch.names();
+        let names: Vec<_> = names.iter().filter(|name| name.starts_with("problem")).collect();
+        assert_eq!(names, ["problem-1.txt", "problem-141.txt", "problem-150.txt"]);
+        let file = fs::File::open(scratch.path().join("problem-141.txt")).unwrap();
+        let problem = Problem::read(std::io::BufReader::new(file), "dump").unwrap();
+        // The very problem that the step solved, though bodies are re-ordered at its beginning.
+        let mut simulation = Simulation::from_scene(&scene).unwrap();
+        (0..141).for_each(|_| drop(simulation.step().unwrap()));
+        assert!(problem.contacts() > 100);
+        assert_eq!(&problem, simulation.problem());
+
+        let run = Run::start(&scene, &steps(150)).unwrap();
+        let error = run.dump_problems([7, 151]).err().unwrap();
+        assert_eq!(error.to_string(), "there is no step 151: the run has 150, counted from 1");
+        assert!(Run::start(&scene, &steps(150)).unwrap().dump_problems([0]).is_err());
     }
 
     #[test]

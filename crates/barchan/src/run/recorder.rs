@@ -5,6 +5,7 @@ use super::tally::Tally;
 use crate::output::{
     FrameWriter, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary,
 };
+use crate::problem::Problem;
 use crate::scene::{Scene, Time};
 use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
@@ -61,6 +62,14 @@ impl Recorder {
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
         let result = self.steps.push(&row);
+        self.seconds += start.elapsed().as_secs_f64();
+        result
+    }
+
+    /// Writes a contact problem.
+    pub(super) fn problem(&mut self, step: u64, problem: &Problem) -> Result<(), OutputError> {
+        let start = Instant::now();
+        let result = self.directory.write_problem(step, problem);
         self.seconds += start.elapsed().as_secs_f64();
         result
     }

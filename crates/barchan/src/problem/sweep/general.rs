@@ -1,10 +1,11 @@
 //! The sweep over bodies of any shape: one contact at a time, with its full 3×3 block.
 
-use super::BodyRecord;
 use super::plan::{NONE, Plan, Record};
 use super::round::Pass;
+use super::{BodyRecord, Rule};
 use crate::problem::cone::{clip, project};
-use crate::problem::kernels::{Sums, symmetric_times};
+use crate::problem::contactwise::Sums;
+use crate::problem::kernels::symmetric_times;
 use crate::problem::one_contact::Block;
 use crate::problem::{Friction, Problem};
 use crate::util::lanes::{LANES, V4};
@@ -77,6 +78,27 @@ fn push(problem: &Problem, to: &mut BodyRecord, record: Record, arm: DVec3, impu
     to[1].0[1] += s.z;
 }
 
+impl Rule {
+    /// What the rule adds to the impulse y of a contact with velocity g and diagonal block w.
+    pub(super) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &Block, n: DVec3, μ: f64) -> DVec3 {
+        if self.exact {
+            let q = g - *w * y;
+            let solved = match self.law {
+                Friction::Associated => block.associated(q),
+                Friction::Coulomb => block.coulomb(q),
+            };
+            return (solved - y) * (self.relaxation * self.blend);
+        }
+        let scale = (w.x_axis.x + w.y_axis.y + w.z_axis.z) / 3.0;
+        let z = y - g * (self.relaxation / scale);
+        let solved = match self.law {
+            Friction::Associated => project(z, n, μ),
+            Friction::Coulomb => clip(z, n, μ),
+        };
+        (solved - y) * self.blend
+    }
+}
+
 /// Sweeps over some batches in order.
 ///
 /// # Safety
@@ -105,22 +127,7 @@ pub(super) unsafe fn sweep(
             // SAFETY: the caller's promise, here and below.
             let ([va, sa], [vb, sb]) = unsafe { (velocity(bodies.get(a as usize)), velocity(bodies.get(b as usize))) };
             let g = va + sa.cross(*arm_a) - vb - sb.cross(*arm_b) + pass.bias[k].lane(lane);
-            let d = if rule.exact {
-                let q = g - *w * y;
-                let solved = match rule.law {
-                    Friction::Associated => block.associated(q),
-                    Friction::Coulomb => block.coulomb(q),
-                };
-                (solved - y) * (rule.relaxation * rule.blend)
-            } else {
-                let scale = (w.x_axis.x + w.y_axis.y + w.z_axis.z) / 3.0;
-                let z = y - g * (rule.relaxation / scale);
-                let solved = match rule.law {
-                    Friction::Associated => project(z, n, μ),
-                    Friction::Coulomb => clip(z, n, μ),
-                };
-                (solved - y) * rule.blend
-            };
+            let d = rule.change(y, g, w, block, n, μ);
             let next = y + d;
             x.set_lane(lane, next);
             for (id, arm, impulse) in [(a, arm_a, d), (b, arm_b, -d)] {

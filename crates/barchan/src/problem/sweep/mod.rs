@@ -5,16 +5,20 @@
 //! the problem's own ([`Order`]).
 
 mod general;
+mod matrix;
 mod plan;
 mod round;
 
-use super::kernels::{BODY_CHUNK, Sums, Twist};
+use super::contactwise::Sums;
+use super::kernels::{BODY_CHUNK, Twist};
 use super::rows::add_residual;
 use super::{ConeProblem, ContactVec, Criterion, Friction, Geometry, MatrixFree};
 use crate::util::lanes::{F4, LANES, V4};
 use crate::util::parallel::{Disjoint, fold_chunks, for_chunks};
 use crate::util::{reserve_with_slack, reshape};
 use general::Detail;
+pub(super) use matrix::RowSweeps;
+pub use matrix::RowsIterate;
 use plan::{NONE, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
