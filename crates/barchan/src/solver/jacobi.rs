@@ -68,7 +68,8 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
                 problem.combine(1.0, γ, 0.0, γ, &mut self.best);
             }
             if !residual.is_finite() {
-                break Status::BadProblem;
+                // What was a number once has grown beyond all bounds.
+                break if best.is_finite() { Status::Stalled } else { Status::BadProblem };
             } else if residual <= options.tolerance {
                 break Status::Converged;
             } else if report.iterations >= options.max_iterations {

@@ -92,10 +92,17 @@ impl<P: Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Itera
         options: &SolverOptions,
         keep_history: bool,
     ) -> Report {
-        if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
-            self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history)
-        } else {
-            self.kind.solve(problem, γ, response, options, keep_history)
+        if options.law() == Friction::Associated || options.name.knows_coulomb() {
+            let mut report = self.kind.solve(problem, γ, response, options, keep_history);
+            // Where momentum under the exact law leads nowhere, the convex problems do.
+            if report.status == Status::Stalled && options.name == SolverName::AcceleratedGs {
+                let max_iterations = options.max_iterations - report.iterations;
+                let rest = SolverOptions { max_iterations, ..*options };
+                let outer = self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history);
+                report = report.followed_by(outer);
+            }
+            return report;
         }
+        self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history)
     }
 }

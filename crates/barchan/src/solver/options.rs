@@ -116,7 +116,8 @@ impl Default for NbgsOptions {
 pub struct GaussSeidelOptions {
     /// The order of sweeps.
     pub order: Order,
-    /// Length ω of a step.
+    /// Length ω of a step. Up to 2/3 no contact overshoots, whatever its block; round bodies bear
+    /// more.
     pub relaxation: f64,
     /// The part λ of the new value.
     pub blend: f64,
@@ -124,7 +125,7 @@ pub struct GaussSeidelOptions {
 
 impl Default for GaussSeidelOptions {
     fn default() -> Self {
-        Self { order: Order::Coloured, relaxation: 1.0, blend: 1.0 }
+        Self { order: Order::Coloured, relaxation: 0.65, blend: 1.0 }
     }
 }
 

@@ -60,4 +60,19 @@ impl Report {
         // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
         self.objective = 0.5 * (work + problem.dot_bias(γ));
     }
+
+    /// The report of two solves of which the second went on where the first had stopped.
+    pub(super) fn followed_by(mut self, next: Report) -> Report {
+        self.history.extend(next.history.iter().map(|moment| Moment {
+            iterations: moment.iterations + self.iterations,
+            operator_applications: moment.operator_applications + self.operator_applications,
+            ..*moment
+        }));
+        Report {
+            iterations: self.iterations + next.iterations,
+            operator_applications: self.operator_applications + next.operator_applications,
+            history: self.history,
+            ..next
+        }
+    }
 }

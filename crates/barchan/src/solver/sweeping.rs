@@ -18,13 +18,20 @@ const BLIND: u32 = 8;
 const CLOSE: f64 = 1.2;
 /// Sweeps without a better residual after which a solve counts as stalled.
 const PATIENCE: u32 = 10_000;
+/// The same where the outer loop of De Saxcé waits to take over.
+const SHORT_PATIENCE: u32 = 1_000;
 /// How often a solve goes on after its result, computed afresh, has missed the tolerance.
 const SECOND_LOOKS: u32 = 3;
 /// A residual so many times the best under Coulomb's law means that momentum has led astray.
 const ASTRAY: f64 = 4.0;
-/// The largest momentum under Coulomb's law, to begin with. It is not a gradient's, and all of it
-/// is too much: on settled beds 0.9 converges fastest, and 0.95 no longer does.
+/// The largest momentum under Coulomb's law, to begin with. A sweep is not a gradient's there, and
+/// all of it may be too much: on settled beds 0.9 is best, and 0.95 leads astray. It grows when
+/// the residual has halved in not too few sweeps, and shrinks when it has led astray.
 const CAUTIOUS: f64 = 0.9;
+const BOLDER: f64 = 0.8;
+const HUMBLER: f64 = 4.0;
+/// Sweeps of progress after which momentum may grow.
+const PROGRESS: u32 = 50;
 
 /// The memory of sweeping solvers, kept between solves.
 pub struct Sweeping<S> {
@@ -125,6 +132,8 @@ impl<S: Default> Sweeping<S> {
         let (mut cold, mut still) = (false, false);
         let coulomb = style.rule.law == Friction::Coulomb;
         let mut most = if coulomb { CAUTIOUS } else { 1.0 };
+        let mut trusted = (report.iterations, 0.0);
+        let patience = if coulomb && style.momentum { SHORT_PATIENCE } else { PATIENCE };
 
         let status = loop {
             let due = history
@@ -149,21 +158,30 @@ impl<S: Default> Sweeping<S> {
                 (ratio, seen) = (if likely > 0.0 { residual / likely } else { f64::INFINITY }, report.iterations);
                 if residual < best_residual {
                     (best_residual, best, best_iteration) = (residual, present, report.iterations);
+                    let sweeps = report.iterations - trusted.0;
+                    if coulomb && sweeps >= PROGRESS {
+                        if sweeps < 2 * PROGRESS && residual <= 0.5 * trusted.1 {
+                            most = 1.0 - BOLDER * (1.0 - most);
+                        }
+                        trusted = (report.iterations, residual);
+                    }
                 }
                 if !residual.is_finite() {
-                    break Status::BadProblem;
+                    // What was a number once has grown beyond all bounds.
+                    break if best_residual.is_finite() { Status::Stalled } else { Status::BadProblem };
                 } else if residual <= options.tolerance {
                     break Status::Converged;
                 } else if report.iterations >= options.max_iterations {
                     break Status::IterationLimit;
-                } else if still || report.iterations - best_iteration > PATIENCE {
+                } else if still || report.iterations - best_iteration > patience {
                     break Status::Stalled;
                 }
                 // Coulomb's law has no objective whose rise would tell: the residual has to.
                 if style.momentum && coulomb && residual > ASTRAY * best_residual && most > 0.0 {
                     (β, age) = (0.0, 0.0);
                     (last, present) = (best, best);
-                    most = (2.0 * most - 1.0).max(0.0);
+                    most = (1.0 - HUMBLER * (1.0 - most)).max(0.0);
+                    trusted = (report.iterations, residual);
                 }
             }
 
