@@ -1,9 +1,9 @@
-//! A settling bed of 25 000 spheres on two threads, with the default solver: what a step costs
+//! A settling bed of 25 000 spheres on two threads, by two solvers: what a step costs
 //! once it rests, and how good it is.
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::solver::Status;
+use barchan::solver::{SolverName, Status};
 use barchan::step::{Simulation, StepReport};
 use serde_json::json;
 use std::time::Instant;
@@ -28,8 +28,9 @@ struct Run {
     hash: u64,
 }
 
-fn once() -> Result<Run, Failure> {
-    let scene = settled::scene(BODIES)?;
+fn once(solver: SolverName) -> Result<Run, Failure> {
+    let mut scene = settled::scene(BODIES)?;
+    scene.solver.name = solver;
     let mut simulation = Simulation::from_scene(&scene)?;
     let mut run = Run::default();
     let start = Instant::now();
@@ -54,10 +55,18 @@ fn once() -> Result<Run, Failure> {
 }
 
 pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
+    let mut out = figures(json!({ "bodies": BODIES, "threads": 2 }));
+    for solver in [SolverName::Apgd, SolverName::AcceleratedGs] {
+        out.insert(solver.name().into(), measure(solver)?.into());
+    }
+    Ok(out)
+}
+
+fn measure(solver: SolverName) -> Result<Figures, Failure> {
     let two = pool(2)?;
-    let mut best = two.install(once)?;
+    let mut best = two.install(|| once(solver))?;
     for _ in 1..REPEATS {
-        let next = two.install(once)?;
+        let next = two.install(|| once(solver))?;
         if next.hash != best.hash {
             return Err(Failure::Failed("two runs of the same scene ended in different states".into()));
         }
@@ -67,9 +76,7 @@ pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
     }
     let radius = 0.01;
     Ok(figures(json!({
-        "bodies": BODIES,
         "contacts": best.contacts,
-        "threads": 2,
         "milliseconds_per_step": best.measured * 1e3 / MEASURED as f64,
         "max_penetration_of_radius": best.max_penetration / radius,
         "mean_penetration_of_radius": best.mean_penetration / radius,

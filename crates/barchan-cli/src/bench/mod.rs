@@ -12,6 +12,7 @@ mod memory;
 mod operator;
 mod scale;
 mod settled;
+mod sweep;
 mod triad;
 
 use crate::args::BenchArgs;
@@ -46,10 +47,11 @@ struct Bench {
 /// Every bench, in the order in which they run.
 const BENCHES: &[Bench] = &[
     Bench { name: "operator", summary: "one APGD iteration on a settled bed of 1 000 000 spheres", run: operator::run },
+    Bench { name: "sweep", summary: "one Gauss-Seidel sweep on the same million", run: sweep::run },
     Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
-    Bench { name: "iterations", summary: "APGD iterations to S1's residuals on 25 000 spheres", run: iterations::run },
+    Bench { name: "iterations", summary: "iterations to S1's residuals on 25 000 spheres", run: iterations::run },
     Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
     Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
 ];

@@ -3,22 +3,23 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::problem::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
-use barchan::solver::{Apgd, Solver, SolverOptions};
+use barchan::solver::{AnySolver, Solver, SolverOptions};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;
 
 const REPEATS: usize = 4;
 
-/// Seconds a contact for one iteration without backtracking, and with what backtracking adds.
-pub(super) fn seconds_per_contact_iteration(problem: &Problem, repeats: usize) -> (f64, f64) {
+/// Seconds a contact for one operator application with all that belongs to it, and for one
+/// iteration, which may backtrack.
+pub(super) fn seconds_per_contact_iteration(problem: &Problem, options: SolverOptions, repeats: usize) -> (f64, f64) {
     let mut workspace = Workspace::default();
-    let mut solver = Apgd::<ContactVec, BodyVec>::default();
+    let mut solver = AnySolver::new(options.name);
     let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());
     let mut solve = |max_iterations| {
         γ.resize(problem.contacts());
         let mut operator = MatrixFree::new(problem, &mut workspace);
-        let options = SolverOptions { tolerance: 0.0, max_iterations, ..SolverOptions::default() };
+        let options = SolverOptions { tolerance: 0.0, max_iterations, ..options };
         let start = Instant::now();
         let report = solver.solve(&mut operator, &mut γ, &mut response, &options, false);
         (start.elapsed().as_secs_f64(), report)
@@ -40,8 +41,8 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
     let bodies = simulation.world.bodies.len();
     let (problem, _) = simulation.pose();
-    let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, REPEATS));
-    let all = seconds_per_contact_iteration(problem, REPEATS);
+    let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, SolverOptions::default(), REPEATS));
+    let all = seconds_per_contact_iteration(problem, SolverOptions::default(), REPEATS);
     Ok(figures(json!({
         "bodies": bodies,
         "contacts": problem.contacts(),
