@@ -5,7 +5,9 @@ use crate::failure::{Failure, note, print};
 use barchan::DVec3;
 use barchan::output::human::{duration, grouped, short};
 use barchan::output::write_whole;
-use barchan::problem::{AnyProblem, BlockSparse, ContactVec, MatrixFree, Relaxation, Workspace, contact_frame};
+use barchan::problem::{
+    AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace, contact_frame,
+};
 use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
@@ -137,7 +139,7 @@ fn solve(problem: &AnyProblem, options: &SolverOptions) -> (Outcome, Solution) {
 }
 
 /// Solves through the seam: the report, the impulses γ and the velocities Aγ + b.
-fn solve_with<P: Relaxation<Impulses = ContactVec>>(
+fn solve_with<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
     problem: &mut P,
     options: &SolverOptions,
     start: Instant,

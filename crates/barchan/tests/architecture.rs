@@ -37,6 +37,11 @@ const SEAM: &[&str] = &[
     "Friction",
     "Metric",
     "Residuals",
+    "NewtonProblem",
+    "NewtonOptions",
+    "System",
+    "Unknown",
+    "Fold",
 ];
 
 fn sources() -> PathBuf {

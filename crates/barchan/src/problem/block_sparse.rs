@@ -6,6 +6,7 @@
 
 use super::assembled::{Assembled, BadAssembled};
 use super::contactwise::{self, BLOCK_CHUNK, Cones, Here, LaneSums, Sums, scales, slip};
+use super::newton::MatrixMemory;
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use super::sweep::RowSweeps;
 use super::{Criterion, Friction, Residuals};
@@ -36,7 +37,7 @@ pub struct BlockSparse<'a> {
     /// The X axis, as often as there are contacts.
     normals: ContactVec,
     /// Normal and mean tangential entry of each diagonal block.
-    diagonal: Vec<(f64, f64)>,
+    pub(super) diagonal: Vec<(f64, f64)>,
     /// a_n and κ = a_t/a_n of each contact in the metric.
     normal_scale: ContactScalars,
     ratio: ContactScalars,
@@ -49,6 +50,7 @@ pub struct BlockSparse<'a> {
     /// ‖Π(−ηb)‖: what the natural map is measured against.
     pub(super) natural_unit: f64,
     pub(super) sweep: RowSweeps,
+    pub(super) newton: MatrixMemory,
     pub(super) sums: Vec<Sums>,
     norms: Vec<f64>,
 }
@@ -80,6 +82,7 @@ impl<'a> BlockSparse<'a> {
             η: if m == 0 { 1.0 } else { (3 * m) as f64 / trace },
             natural_unit: 0.0,
             sweep: RowSweeps::default(),
+            newton: MatrixMemory::default(),
             sums: Vec::new(),
             norms,
         };
@@ -173,6 +176,14 @@ impl<'a> BlockSparse<'a> {
             sum = sum + d.dot(V3::load(to) - ahead(&from.w.0, &from.w_last.0));
         }
         sum.sum()
+    }
+
+    /// out ← Wγ + b, where `w` is the response of γ.
+    pub(super) fn gradient_of_response(&self, w: &Response, out: &mut ContactVec) {
+        self.shape_impulses(out);
+        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
+            *out = self.gradient_block(w, self.bias(), k).store();
+        }
     }
 
     /// g = Wγ + b of a block.
@@ -282,10 +293,7 @@ impl ConeProblem for BlockSparse<'_> {
     fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
         let mut w = Response::default();
         self.respond_to(γ, &mut w);
-        self.shape_impulses(out);
-        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
-            *out = self.gradient_block(&w, self.bias(), k).store();
-        }
+        self.gradient_of_response(&w, out);
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {

@@ -289,8 +289,8 @@ pub(super) fn judge_blocks<L: Lever>(pass: &Pass<'_, L>, γ: &[V4], coulomb: boo
 }
 
 /// Aγ + b, from the responses.
-pub(super) fn gradient_blocks<L: Lever>(pass: &Pass<'_, L>, out: &mut [V4]) {
-    for (k, out) in out.iter_mut().enumerate() {
+pub(super) fn gradient_blocks<L: Lever>(pass: &Pass<'_, L>, range: Range<usize>, out: &mut [V4]) {
+    for (out, k) in out.iter_mut().zip(range) {
         let n = V3::<F4>::load(&pass.problem.normals.blocks()[k]);
         *out = pass.gradient(k, n).store();
     }

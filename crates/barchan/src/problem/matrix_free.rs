@@ -4,6 +4,7 @@
 
 use super::contactwise::{self, BLOCK_CHUNK, Sums, scales};
 use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Twist};
+use super::newton::NewtonMemory;
 use super::rows::{RowLists, RowStep, add_residual, descend_rows};
 use super::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use super::sweep::SweepSpace;
@@ -37,12 +38,14 @@ pub struct Workspace {
     /// b with a shift.
     shifted: ContactVec,
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
-    normal_scale: ContactScalars,
-    ratio: ContactScalars,
+    pub(super) normal_scale: ContactScalars,
+    pub(super) ratio: ContactScalars,
     /// Scales of each body, where bodies are round.
     pub(super) round: Vec<RoundScale>,
     sums: Vec<Sums>,
     norms: Vec<f64>,
+    /// Newton systems.
+    pub(super) newton: NewtonMemory,
 }
 
 /// A problem on the memory of one machine.
@@ -80,6 +83,7 @@ impl<'a> MatrixFree<'a> {
     /// do no harm here: solvers find and report them.
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
         debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
+        ws.newton.forget();
         ws.lists.fill(problem);
         ws.rows.fill(problem);
         if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
@@ -187,6 +191,23 @@ impl<'a> MatrixFree<'a> {
             descend_rows(&step, range, x)
         };
         fold_chunks(n, BODY_CHUNK, slots, Sums::default(), body, Sums::add)
+    }
+
+    /// out ← Aγ + b, where `w` is the response of γ.
+    pub(super) fn gradient_of_response(&self, w: &BodyVec, out: &mut ContactVec) {
+        self.shape_impulses(out);
+        for (g, (row, b)) in out.rows.iter_mut().zip(self.problem.rows.iter().zip(&self.bias().rows)) {
+            *g = row.velocity(&w.0) + b;
+        }
+        let to = Disjoint::new(out.blocks_mut());
+        with_lever!(self, lever => {
+            let pass = self.pass(lever, w);
+            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
+                // SAFETY: chunks are disjoint.
+                let out = unsafe { to.range(range.clone()) };
+                kernels::gradient_blocks(&pass, range, out);
+            });
+        });
     }
 
     fn pass<'b, L: Lever>(&'b self, lever: L, w: &'b BodyVec) -> Pass<'b, L> {
@@ -352,11 +373,7 @@ impl ConeProblem for MatrixFree<'_> {
     fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
         let mut w = BodyVec::default();
         self.respond_to(γ, &mut w);
-        self.clear_impulses(out);
-        for (g, (row, b)) in out.rows.iter_mut().zip(self.problem.rows.iter().zip(&self.bias().rows)) {
-            *g = row.velocity(&w.0) + b;
-        }
-        with_lever!(self, lever => kernels::gradient_blocks(&self.pass(lever, &w), out.blocks_mut()));
+        self.gradient_of_response(&w, out);
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {

@@ -54,7 +54,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver",
         about: "solver and stopping rule",
         keys: &[
-            key("name", "the solver: apgd, accelerated-gs, nbgs, gauss-seidel or jacobi"),
+            key("name", "the solver: apgd, scip, accelerated-gs, nbgs, gauss-seidel or jacobi"),
             key("friction", "the law: associated or coulomb; the solver's own unless told"),
             key("tolerance", "residual at which a step has converged"),
             key("criterion", "that residual: natural (scale-free), s1 or s0 (as in the papers)"),
@@ -69,6 +69,15 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("metric", "in which steps are measured: contact, scalar or identity (as printed)"),
             key("restart", "drop momentum that points uphill"),
             key("shrink", "let the Lipschitz estimate shrink again; only with restart"),
+        ],
+    },
+    Section {
+        path: "solver.scip",
+        about: "symmetric-cone interior point",
+        keys: &[
+            key("system", "how linear systems are solved: direct, iterative, or auto (by their size)"),
+            key("system_tolerance", "relative residual at which an iterative solution is good enough"),
+            key("system_iterations", "an iterative solution takes at most so many"),
         ],
     },
     Section {

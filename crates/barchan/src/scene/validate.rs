@@ -121,6 +121,10 @@ impl Check<'_> {
         self.unless(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
             format!("{} cannot do {:?} friction", solver.name.name(), solver.law().name())
         });
+        self.positive("solver.scip.system_tolerance", solver.scip.system_tolerance);
+        self.unless(solver.scip.system_iterations == 0, "solver.scip.system_iterations", || {
+            "must be at least 1, but is 0".into()
+        });
         for (path, x) in [
             ("solver.nbgs.relaxation", solver.nbgs.relaxation),
             ("solver.gauss-seidel.relaxation", solver.gauss_seidel.relaxation),

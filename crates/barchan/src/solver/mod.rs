@@ -7,8 +7,10 @@
 pub mod apgd;
 pub mod de_saxce;
 pub mod jacobi;
+mod jordan;
 pub mod options;
 pub mod report;
+pub mod scip;
 pub mod sweeping;
 
 pub use crate::problem::{Criterion, Friction, Metric, Order};
@@ -16,12 +18,14 @@ pub use apgd::Apgd;
 pub use de_saxce::DeSaxce;
 pub use jacobi::Jacobi;
 pub use options::{
-    AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, SolverName, SolverOptions,
+    AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, ScipOptions, SolverName,
+    SolverOptions,
 };
 pub use report::{Moment, Report, Status};
+pub use scip::Scip;
 pub use sweeping::Sweeping;
 
-use crate::problem::{ConeProblem, Relaxation};
+use crate::problem::{ConeProblem, NewtonProblem, Relaxation};
 
 /// A solver of cone complementarity problems. Its memory is kept between solves.
 pub trait Solver<P: ConeProblem> {
@@ -48,6 +52,7 @@ pub struct AnySolver<I, V, S> {
 
 enum Kind<I, V, S> {
     Apgd(Apgd<I, V>),
+    Scip(Box<Scip<I, V>>),
     Sweeping(Sweeping<S>),
     Jacobi(Jacobi<I>),
 }
@@ -57,6 +62,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     pub fn new(name: SolverName) -> Self {
         let kind = match name {
             SolverName::Apgd => Kind::Apgd(Apgd::default()),
+            SolverName::Scip => Kind::Scip(Box::default()),
             SolverName::Jacobi => Kind::Jacobi(Jacobi::default()),
             SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
                 Kind::Sweeping(Sweeping::default())
@@ -66,7 +72,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     }
 }
 
-impl<P: Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
+impl<P: NewtonProblem + Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
     fn solve(
         &mut self,
         problem: &mut P,
@@ -77,13 +83,14 @@ impl<P: Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
     ) -> Report {
         match self {
             Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Scip(solver) => solver.solve(problem, γ, response, options, keep_history),
             Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
             Self::Jacobi(solver) => solver.solve(problem, γ, response, options, keep_history),
         }
     }
 }
 
-impl<P: Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Iterate> {
+impl<P: NewtonProblem + Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Iterate> {
     fn solve(
         &mut self,
         problem: &mut P,

@@ -1,6 +1,6 @@
 //! What a user can choose about the solver.
 
-use crate::problem::{Criterion, Friction, Metric, Order};
+use crate::problem::{Criterion, Friction, Metric, NewtonOptions, Order, System};
 use serde::{Deserialize, Serialize};
 
 /// The solvers there are. Declared once: the scene language, the command line and the
@@ -11,6 +11,8 @@ pub enum SolverName {
     /// Accelerated projected gradient descent (S1 III-A).
     #[default]
     Apgd,
+    /// Symmetric-cone interior point (S1 III-B).
+    Scip,
     /// Accelerated Gauss–Seidel.
     AcceleratedGs,
     /// Non-linear block Gauss–Seidel for exact Coulomb friction (S4 Alg. 1).
@@ -25,6 +27,7 @@ impl SolverName {
     /// Every solver with a line on what it does.
     pub const ALL: &'static [(SolverName, &'static str, &'static str)] = &[
         (SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem"),
+        (SolverName::Scip, "scip", "symmetric-cone interior point: few iterations, each with a linear system"),
         (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
         (SolverName::Nbgs, "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction"),
         (SolverName::GaussSeidel, "gauss-seidel", "projected fixed-point iteration, contact after contact"),
@@ -41,7 +44,7 @@ impl SolverName {
     /// The friction laws that the solver can do; the first unless told.
     pub fn laws(self) -> &'static [Friction] {
         match self {
-            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi => {
+            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi | Self::Scip => {
                 &[Friction::Associated, Friction::Coulomb]
             }
             Self::Nbgs => &[Friction::Coulomb],
@@ -75,6 +78,31 @@ impl Default for ApgdOptions {
 impl ApgdOptions {
     /// The algorithm as printed in S1: no metric, no restart, L only grows.
     pub const PLAIN: Self = Self { metric: Metric::Identity, restart: false, shrink: false };
+}
+
+/// Options of the interior point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScipOptions {
+    /// How linear systems are solved.
+    pub system: System,
+    /// Relative residual at which conjugate gradients stop.
+    pub system_tolerance: f64,
+    /// Conjugate gradients at most, a linear system.
+    pub system_iterations: u32,
+}
+
+impl Default for ScipOptions {
+    fn default() -> Self {
+        Self { system: System::Auto, system_tolerance: 1e-8, system_iterations: 2000 }
+    }
+}
+
+impl ScipOptions {
+    /// What the problem is told.
+    pub(super) fn newton(&self) -> NewtonOptions {
+        NewtonOptions { system: self.system, tolerance: self.system_tolerance, max_iterations: self.system_iterations }
+    }
 }
 
 /// Options of accelerated Gauss–Seidel.
@@ -165,6 +193,8 @@ pub struct SolverOptions {
     pub warm_start: bool,
     /// Options of APGD.
     pub apgd: ApgdOptions,
+    /// Options of the interior point.
+    pub scip: ScipOptions,
     /// Options of accelerated Gauss–Seidel.
     #[serde(rename = "accelerated-gs")]
     pub accelerated_gs: AcceleratedGsOptions,
@@ -187,6 +217,7 @@ impl Default for SolverOptions {
             max_iterations: 1000,
             warm_start: true,
             apgd: ApgdOptions::default(),
+            scip: ScipOptions::default(),
             accelerated_gs: AcceleratedGsOptions::default(),
             nbgs: NbgsOptions::default(),
             gauss_seidel: GaussSeidelOptions::default(),

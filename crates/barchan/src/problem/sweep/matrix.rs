@@ -187,7 +187,7 @@ impl Relaxation for BlockSparse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{ContactScalars, Friction, MatrixFree, Problem, Workspace};
+    use crate::problem::{ContactScalars, Friction, MatrixFree, NewtonProblem, Problem, Workspace};
     use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 
     /// A chain of spheres on a floor, pressed together, with a second chain on top.
@@ -227,7 +227,10 @@ mod tests {
         problem
     }
 
-    fn solve<P: Relaxation<Impulses = ContactVec>>(problem: &mut P, options: &SolverOptions) -> (ContactVec, Report) {
+    fn solve<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
+        problem: &mut P,
+        options: &SolverOptions,
+    ) -> (ContactVec, Report) {
         let (mut γ, mut response, mut u) = (ContactVec::default(), P::Velocities::default(), ContactVec::default());
         problem.clear_impulses(&mut γ);
         let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
@@ -281,7 +284,7 @@ mod tests {
                         let u = crate::problem::contact_frame(problem.normals.get(i)).transpose() * u;
                         assert!((u - v).length() < 1e-6, "{what}: contact {i}: {u} is not {v}");
                     }
-                    if order == Order::Serial && name != SolverName::Apgd {
+                    if order == Order::Serial && ![SolverName::Apgd, SolverName::Scip].contains(&name) {
                         // The same steps in the same order: only rounding differs.
                         assert!(a.iterations.abs_diff(b.iterations) <= 8, "{what}");
                     }

@@ -1,0 +1,13 @@
+//! Sparse Cholesky factorisations of symmetric matrices made of small dense blocks.
+//!
+//! The numerical work is that of `faer`; the order of elimination is our own (`dissection`). A
+//! crate of its own, because `faer` is generic and long to compile: this is where it is compiled,
+//! once.
+#![allow(non_ascii_idents)]
+
+mod blocks;
+mod dissection;
+mod factor;
+
+pub use blocks::{Block, Neighbours, Pattern, Values};
+pub use factor::Cholesky;

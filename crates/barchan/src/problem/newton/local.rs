@@ -1,0 +1,146 @@
+//! The second seam on the memory of one machine.
+
+use super::body_side::BodySide;
+use super::conjugate::{Conjugate, Stop};
+use super::contact_side::{ContactSide, LARGEST_FACTOR};
+use super::schwarz::Schwarz;
+use super::{Fold, NewtonOptions, NewtonProblem, System, Unknown, mapping};
+use crate::problem::matrix_free::MatrixFree;
+use crate::problem::{BodyVec, ConeProblem};
+use crate::util::lanes::ContactVec;
+use barchan_cholesky::Cholesky;
+use glam::DVec3;
+
+/// Memory of Newton systems that is kept between solves.
+#[derive(Default)]
+pub(in crate::problem) struct NewtonMemory {
+    side: BodySide,
+    contacts: ContactSide,
+    /// Which of both sides is used.
+    on_contacts: bool,
+    cholesky: Cholesky,
+    h: [ContactVec; 2],
+    z: Vec<f64>,
+    rest: Vec<f64>,
+    folds: Vec<Fold>,
+    /// Whether the system's structure is that of the present problem.
+    is_prepared: bool,
+    is_analysed: bool,
+    is_direct: bool,
+    schwarz: Schwarz,
+    is_cut: bool,
+    conjugate: Conjugate,
+    stop: Stop,
+}
+
+impl std::fmt::Debug for NewtonMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewtonMemory").field("size", &self.side.size()).finish_non_exhaustive()
+    }
+}
+
+impl NewtonMemory {
+    /// Says that another problem is about to come.
+    pub(in crate::problem) fn forget(&mut self) {
+        self.is_prepared = false;
+    }
+}
+
+impl NewtonProblem for MatrixFree<'_> {
+    fn map<const N: usize, const M: usize>(
+        &mut self,
+        read: [&ContactVec; N],
+        mut write: [&mut ContactVec; M],
+        body: impl Fn(&Unknown, [DVec3; N], &mut [DVec3; M]) -> Fold + Sync,
+    ) -> Fold {
+        write.iter_mut().for_each(|out| self.shape_impulses(out));
+        let (problem, m) = (self.problem, self.problem.contacts());
+        let mut rows = Fold::default();
+        for k in 0..problem.rows.len() {
+            let unknown = Unknown::Row { scale: self.ws.rows.diagonal[k] };
+            let mut out: [DVec3; M] = std::array::from_fn(|i| DVec3::new(write[i].rows[k], 0.0, 0.0));
+            let fold = body(&unknown, std::array::from_fn(|i| DVec3::new(read[i].rows[k], 0.0, 0.0)), &mut out);
+            (0..M).for_each(|i| write[i].rows[k] = out[i].x);
+            rows = rows.and(fold);
+        }
+        let mut slots = std::mem::take(&mut self.ws.newton.folds);
+        let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
+        let unknown = |i: usize| Unknown::Contact {
+            normal: problem.normals.get(i),
+            friction: problem.friction[i],
+            scale: [a_n[i], a_n[i] * κ[i]],
+        };
+        let sum = mapping::over_contacts(unknown, m, &mut slots, read, write, body);
+        self.ws.newton.folds = slots;
+        rows.and(sum)
+    }
+
+    fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
+        self.gradient_of_response(w, out);
+    }
+
+    fn factor(&mut self, h: [&ContactVec; 2], options: &NewtonOptions) -> bool {
+        let (problem, memory) = (self.problem, &mut self.ws.newton);
+        if !memory.is_prepared {
+            let same = memory.side.prepare(problem);
+            memory.is_analysed &= same;
+            memory.is_cut &= same;
+            memory.on_contacts = memory.side.is_larger_than_contacts(problem);
+            if memory.on_contacts {
+                let (pattern, values) = memory.side.couplings(problem, h[0]);
+                memory.contacts.prepare(pattern, values);
+            }
+            memory.is_prepared = true;
+        }
+        if memory.on_contacts {
+            return memory.contacts.factor(h, options);
+        }
+        for (kept, h) in memory.h.iter_mut().zip(h) {
+            kept.clone_from(h);
+        }
+        memory.side.assemble(problem, h);
+        memory.stop = Stop { tolerance: options.tolerance, max_iterations: options.max_iterations };
+        memory.is_direct = options.system != System::Iterative;
+        if memory.is_direct && !memory.is_analysed {
+            memory.is_analysed = memory.cholesky.analyse::<6>(&memory.side.pattern);
+        }
+        if memory.is_direct && options.system == System::Auto && memory.cholesky.fill() > LARGEST_FACTOR {
+            memory.is_direct = false;
+        }
+        if memory.is_direct && memory.cholesky.factor(&memory.side.pattern, &memory.side.values) {
+            return true;
+        }
+        // What could not be factored may still be solved.
+        memory.is_direct = false;
+        if !memory.is_cut {
+            memory.is_cut = memory.schwarz.analyse(&memory.side.pattern);
+        }
+        memory.is_cut && memory.schwarz.factor(&memory.side.values)
+    }
+
+    fn solve(&mut self, q: &ContactVec, δ: &mut ContactVec, u: &mut ContactVec) -> u32 {
+        self.shape_impulses(u);
+        self.shape_impulses(δ);
+        let (problem, memory) = (self.problem, &mut self.ws.newton);
+        if memory.on_contacts {
+            return memory.contacts.solve(q, δ, u);
+        }
+        let NewtonMemory { side, cholesky, schwarz, conjugate, h, z, rest, .. } = memory;
+        z.clear();
+        z.resize(side.size(), 0.0);
+        rest.resize(side.size(), 0.0);
+        side.gather(problem, q, rest);
+        let apply = |x: &[f64], y: &mut [f64]| side.values.times(&side.pattern, x, y);
+        let applications = if memory.is_direct {
+            let inverse = |r: &[f64], z: &mut [f64]| {
+                z.copy_from_slice(r);
+                cholesky.solve(z);
+            };
+            conjugate.solve(rest, z, Stop::EXACT, inverse, apply)
+        } else {
+            conjugate.solve(rest, z, memory.stop, |r, z| schwarz.apply(r, z), apply)
+        };
+        side.scatter(problem, [&h[0], &h[1]], q, z, [u, δ]);
+        applications + 1
+    }
+}
