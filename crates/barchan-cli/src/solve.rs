@@ -21,6 +21,7 @@ use std::time::Instant;
 struct Outcome {
     contacts: usize,
     solver: &'static str,
+    taken: &'static str,
     friction: &'static str,
     status: Status,
     iterations: u32,
@@ -159,6 +160,7 @@ fn outcome(contacts: usize, options: &SolverOptions, report: &Report, seconds: f
     Outcome {
         contacts,
         solver: options.name.name(),
+        taken: report.taken.unwrap_or(options.name).name(),
         friction: options.law().name(),
         status: report.status,
         iterations: report.iterations,
@@ -191,7 +193,8 @@ fn table(args: &SolveArgs, outcome: &Outcome) -> String {
     let residual = &outcome.residual;
     line("problem", args.problem.display().to_string());
     line("contacts", grouped(outcome.contacts as u64));
-    line("solver", format!("{}, {} friction", outcome.solver, outcome.friction));
+    let choice = if outcome.taken == outcome.solver { String::new() } else { format!(" took {}", outcome.taken) };
+    line("solver", format!("{}{choice}, {} friction", outcome.solver, outcome.friction));
     line("status", status(outcome.status).into());
     let applications = grouped(outcome.operator_applications.into());
     line("iterations", format!("{}, {applications} operator applications", grouped(outcome.iterations.into())));

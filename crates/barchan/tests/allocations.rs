@@ -43,10 +43,12 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations of twenty steps of a settled bed.
-fn allocations(broad_phase: &str) -> usize {
+fn allocations(broad_phase: &str, solver: &str, order: &str) -> usize {
     let overrides = [
         ("bodies", "300".to_owned()),
         ("broad_phase.name", broad_phase.into()),
+        ("solver.name", solver.into()),
+        ("solver.accelerated-gs.order", order.into()),
         // A re-ordering makes new columns; it is rare and not part of the steady state.
         ("broad_phase.reorder_interval", "0".into()),
     ];
@@ -65,11 +67,16 @@ fn allocations(broad_phase: &str) -> usize {
     })
 }
 
-/// One test for all broad phases: the count is the whole program's.
+/// One test for all broad phases and solvers: the count is the whole program's.
 #[test]
 fn a_step_of_a_settled_bed_allocates_nothing() {
     for broad_phase in ["octree", "grid", "brute-force"] {
-        assert_eq!(allocations(broad_phase), 0, "{broad_phase}");
+        assert_eq!(allocations(broad_phase, "auto", "coloured"), 0, "{broad_phase}");
+    }
+    for (solver, order) in
+        [("apgd", "coloured"), ("accelerated-gs", "split"), ("nbgs", "coloured"), ("jacobi", "coloured")]
+    {
+        assert_eq!(allocations("octree", solver, order), 0, "{solver}, {order}");
     }
     // And the counter counts.
     WATCHING.store(true, Ordering::Relaxed);

@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let (problem, warm) = simulation.pose();
     let zero = ContactVec::zeros(problem.contacts());
     let mut out = figures(json!({ "contacts": problem.contacts(), "residuals": RESIDUALS }));
-    let apgd = |apgd| SolverOptions { apgd, ..SolverOptions::default() };
+    let apgd = |apgd| SolverOptions { name: SolverName::Apgd, apgd, ..SolverOptions::default() };
     let accelerated = |order| SolverOptions {
         name: SolverName::AcceleratedGs,
         accelerated_gs: AcceleratedGsOptions { order, ..AcceleratedGsOptions::default() },

@@ -3,12 +3,17 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::problem::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
-use barchan::solver::{AnySolver, Solver, SolverOptions};
+use barchan::solver::{AnySolver, Solver, SolverName, SolverOptions};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;
 
 const REPEATS: usize = 4;
+
+/// APGD as it is by default.
+pub(super) fn apgd() -> SolverOptions {
+    SolverOptions { name: SolverName::Apgd, ..SolverOptions::default() }
+}
 
 /// Seconds a contact for one operator application with all that belongs to it, and for one
 /// iteration, which may backtrack.
@@ -41,8 +46,8 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
     let bodies = simulation.world.bodies.len();
     let (problem, _) = simulation.pose();
-    let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, SolverOptions::default(), REPEATS));
-    let all = seconds_per_contact_iteration(problem, SolverOptions::default(), REPEATS);
+    let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, apgd(), REPEATS));
+    let all = seconds_per_contact_iteration(problem, apgd(), REPEATS);
     Ok(figures(json!({
         "bodies": bodies,
         "contacts": problem.contacts(),

@@ -2,7 +2,6 @@
 
 use super::{Context, Figures, detect, figures, operator, settled};
 use crate::failure::Failure;
-use barchan::solver::SolverOptions;
 use barchan::step::Simulation;
 use barchan::world::World;
 use serde_json::json;
@@ -32,7 +31,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         }
         let (problem, _) = simulation.pose();
         let contacts = problem.contacts();
-        let (iteration, _) = operator::seconds_per_contact_iteration(problem, SolverOptions::default(), 3);
+        let (iteration, _) = operator::seconds_per_contact_iteration(problem, operator::apgd(), 3);
         let value = json!({
             "contacts": contacts,
             "broad_seconds_per_body": best[0],

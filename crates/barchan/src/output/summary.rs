@@ -6,6 +6,7 @@ use super::atomic::write_whole;
 use super::human::{bytes, duration, grouped, short};
 use crate::world::Energy;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -56,6 +57,8 @@ pub struct Summary {
 pub struct SolverSummary {
     /// Its name.
     pub name: String,
+    /// The solvers that it took, with the steps that each of them ended: itself, but for `auto`.
+    pub taken: BTreeMap<String, u64>,
     /// Residual at which a step counts as converged.
     #[serde(deserialize_with = "number_or_nan")]
     pub tolerance: f64,
@@ -134,10 +137,13 @@ impl Summary {
             "penetration",
             format!("{} m deepest, {} m mean", short(self.max_penetration), short(self.mean_penetration)),
         );
+        let others = solver.taken.keys().filter(|name| **name != solver.name);
+        let others: Vec<_> = others.map(String::as_str).collect();
+        let choice = if others.is_empty() { String::new() } else { format!(" took {}", others.join(" and ")) };
         line(
             "solver",
             format!(
-                "{}: {:.1} iterations a step (most {}), worst residual {:.1e}, tolerance {:e}",
+                "{}{choice}: {:.1} iterations a step (most {}), worst residual {:.1e}, tolerance {:e}",
                 solver.name, solver.iterations_mean, solver.iterations_max, solver.residual_max, solver.tolerance
             ),
         );
@@ -208,6 +214,7 @@ mod tests {
     fn sample() -> Summary {
         let solver = SolverSummary {
             name: "apgd".into(),
+            taken: BTreeMap::from([("apgd".into(), 600)]),
             tolerance: 1e-2,
             iterations_mean: 41.25,
             iterations_max: 130,
@@ -252,7 +259,8 @@ mod tests {
         assert_eq!(keys(&json["energy"]), "kinetic potential");
         assert_eq!(
             keys(&json["solver"]),
-            "iterations_max iterations_mean name operator_applications residual_max steps_converged tolerance"
+            "iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
+             tolerance"
         );
         assert_eq!(keys(&json["seconds"]), "broad integrate narrow output solve total");
         assert_eq!(json["state_hash"], "0000000000000abc");

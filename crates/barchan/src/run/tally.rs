@@ -5,6 +5,7 @@ use crate::output::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_by
 use crate::scene::Scene;
 use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
+use std::collections::BTreeMap;
 
 /// Sums and extremes over the steps so far, and what the last of them had.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ pub(super) struct Tally {
     /// Simulated time after the last step that went well.
     pub(super) time: f64,
     contacts: usize,
+    /// Steps by the solver that ended them.
+    taken: BTreeMap<&'static str, u64>,
     penetration: Penetration,
     iterations: u64,
     iterations_max: u32,
@@ -29,6 +32,9 @@ impl Tally {
         self.steps += 1;
         self.time = time;
         self.contacts = report.contacts;
+        if let Some(name) = solver.taken {
+            *self.taken.entry(name.name()).or_default() += 1;
+        }
         self.penetration = report.penetration;
         self.iterations += u64::from(solver.iterations);
         self.iterations_max = self.iterations_max.max(solver.iterations);
@@ -51,6 +57,7 @@ impl Tally {
     pub(super) fn summary(&self, scene: &Scene, simulation: &mut Simulation) -> Summary {
         let solver = SolverSummary {
             name: scene.solver.name.name().into(),
+            taken: self.taken.iter().map(|(&name, &steps)| (name.into(), steps)).collect(),
             tolerance: scene.solver.tolerance,
             iterations_mean: self.iterations as f64 / self.steps.max(1) as f64,
             iterations_max: self.iterations_max.into(),

@@ -27,6 +27,11 @@ pub use sweeping::Sweeping;
 
 use crate::problem::{ConeProblem, NewtonProblem, Relaxation};
 
+/// Contacts up to which `auto` thinks of the interior point,
+const SMALL: usize = 1000;
+/// and the sweeps after which it does.
+const SWEEPS_OF_SMALL: u32 = 1000;
+
 /// A solver of cone complementarity problems. Its memory is kept between solves.
 pub trait Solver<P: ConeProblem> {
     /// Solves `problem`.
@@ -45,9 +50,12 @@ pub trait Solver<P: ConeProblem> {
 
 /// A solver chosen at run time, with its memory.
 pub struct AnySolver<I, V, S> {
+    name: SolverName,
     kind: Kind<I, V, S>,
     /// For solvers of the associated law that are asked for the exact one.
     outer: DeSaxce<I>,
+    /// For `auto`, where sweeps take too long.
+    second: Option<Box<Scip<I, V>>>,
 }
 
 enum Kind<I, V, S> {
@@ -58,17 +66,17 @@ enum Kind<I, V, S> {
 }
 
 impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
-    /// The solver of this name.
+    /// The solver of this name, whatever the options of a solve call it.
     pub fn new(name: SolverName) -> Self {
         let kind = match name {
             SolverName::Apgd => Kind::Apgd(Apgd::default()),
             SolverName::Scip => Kind::Scip(Box::default()),
             SolverName::Jacobi => Kind::Jacobi(Jacobi::default()),
-            SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
+            SolverName::Auto | SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel => {
                 Kind::Sweeping(Sweeping::default())
             }
         };
-        Self { kind, outer: DeSaxce::default() }
+        Self { name, kind, outer: DeSaxce::default(), second: None }
     }
 }
 
@@ -99,17 +107,62 @@ impl<P: NewtonProblem + Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velo
         options: &SolverOptions,
         keep_history: bool,
     ) -> Report {
-        if options.law() == Friction::Associated || options.name.knows_coulomb() {
-            let mut report = self.kind.solve(problem, γ, response, options, keep_history);
+        let options = SolverOptions { name: self.name, ..*options };
+        let solve = if self.name == SolverName::Auto { Self::solve_by_choice } else { Self::solve_as_told };
+        solve(self, problem, γ, response, &options, keep_history)
+    }
+}
+
+impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
+    fn solve_as_told<P: NewtonProblem + Relaxation<Impulses = I, Velocities = V, Iterate = S>>(
+        &mut self,
+        problem: &mut P,
+        γ: &mut I,
+        response: &mut V,
+        options: &SolverOptions,
+        keep_history: bool,
+    ) -> Report {
+        let taken = Some(options.name);
+        if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
+            let report = self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history);
+            return Report { taken, ..report };
+        }
+        let mut report = self.kind.solve(problem, γ, response, options, keep_history);
+        let is_coulomb = options.law() == Friction::Coulomb;
+        if report.status == Status::Stalled && is_coulomb && options.name == SolverName::AcceleratedGs {
             // Where momentum under the exact law leads nowhere, the convex problems do.
-            if report.status == Status::Stalled && options.name == SolverName::AcceleratedGs {
-                let max_iterations = options.max_iterations - report.iterations;
-                let rest = SolverOptions { max_iterations, ..*options };
-                let outer = self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history);
-                report = report.followed_by(outer);
-            }
+            let rest = options.after(report.iterations);
+            report = report.followed_by(self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history));
+        }
+        Report { taken, ..report }
+    }
+
+    /// `auto`. Accelerated Gauss–Seidel is the fastest for either law and any size and tolerance but
+    /// one: small problems to many digits, which it may be long in finding (`BENCHMARKS.md`). Which
+    /// those are shows by trying. The interior point takes them over, under the associated law.
+    fn solve_by_choice<P: NewtonProblem + Relaxation<Impulses = I, Velocities = V, Iterate = S>>(
+        &mut self,
+        problem: &mut P,
+        γ: &mut I,
+        response: &mut V,
+        options: &SolverOptions,
+        keep_history: bool,
+    ) -> Report {
+        let is_small = options.law() == Friction::Associated && problem.contacts() <= SMALL;
+        let limit = if is_small { SWEEPS_OF_SMALL } else { u32::MAX };
+        let sweeps = SolverOptions {
+            name: SolverName::AcceleratedGs,
+            max_iterations: options.max_iterations.min(limit),
+            ..*options
+        };
+        let report = self.solve_as_told(problem, γ, response, &sweeps, keep_history);
+        let is_over = matches!(report.status, Status::Converged | Status::BadProblem);
+        if is_over || !is_small || report.iterations >= options.max_iterations {
             return report;
         }
-        self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history)
+        let rest = SolverOptions { name: SolverName::Scip, ..options.after(report.iterations) };
+        let second = self.second.get_or_insert_default();
+        let next = second.solve(problem, γ, response, &rest, keep_history);
+        Report { taken: Some(SolverName::Scip), ..report.followed_by(next) }
     }
 }

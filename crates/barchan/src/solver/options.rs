@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SolverName {
-    /// Accelerated projected gradient descent (S1 III-A).
+    /// What suits the problem.
     #[default]
+    Auto,
+    /// Accelerated projected gradient descent (S1 III-A).
     Apgd,
     /// Symmetric-cone interior point (S1 III-B).
     Scip,
@@ -26,6 +28,7 @@ pub enum SolverName {
 impl SolverName {
     /// Every solver with a line on what it does.
     pub const ALL: &'static [(SolverName, &'static str, &'static str)] = &[
+        (SolverName::Auto, "auto", "accelerated-gs, and scip for small problems that take it too long"),
         (SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem"),
         (SolverName::Scip, "scip", "symmetric-cone interior point: few iterations, each with a linear system"),
         (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
@@ -44,10 +47,8 @@ impl SolverName {
     /// The friction laws that the solver can do; the first unless told.
     pub fn laws(self) -> &'static [Friction] {
         match self {
-            Self::Apgd | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi | Self::Scip => {
-                &[Friction::Associated, Friction::Coulomb]
-            }
             Self::Nbgs => &[Friction::Coulomb],
+            _ => &[Friction::Associated, Friction::Coulomb],
         }
     }
 
@@ -210,7 +211,7 @@ pub struct SolverOptions {
 impl Default for SolverOptions {
     fn default() -> Self {
         Self {
-            name: SolverName::Apgd,
+            name: SolverName::Auto,
             friction: None,
             tolerance: 5e-2,
             criterion: Criterion::Natural,
@@ -230,5 +231,10 @@ impl SolverOptions {
     /// The friction law that a solve obeys.
     pub fn law(&self) -> Friction {
         self.friction.unwrap_or(self.name.laws()[0])
+    }
+
+    /// The same for a solve that goes on after so many iterations.
+    pub(super) fn after(&self, iterations: u32) -> Self {
+        Self { max_iterations: self.max_iterations - iterations, ..*self }
     }
 }

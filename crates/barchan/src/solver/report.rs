@@ -1,5 +1,6 @@
 //! What every solve tells about itself.
 
+use super::SolverName;
 use crate::problem::{ConeProblem, Criterion, Residuals};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,8 @@ pub struct Moment {
 /// The result of a solve beside the impulses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// The solver that ended it, where one was chosen by its name: `auto` leaves the work to others.
+    pub taken: Option<SolverName>,
     /// How it ended.
     pub status: Status,
     /// Iterations done.

@@ -52,6 +52,10 @@ pub(super) struct Plan {
     chunks: Vec<Chunk>,
     used: Vec<Vec<u64>>,
     placed: Vec<Placed>,
+    // Of split bodies: first record from elsewhere a chunk, records in use, next place of a copy.
+    starts: Vec<u32>,
+    in_use: Vec<bool>,
+    place: Vec<u32>,
 }
 
 /// A group with its place in the plan.
@@ -167,7 +171,7 @@ impl Plan {
 
     /// Orders groups by phase and gives them their batches.
     fn place_groups(&mut self) {
-        self.placed.sort_by_key(|g| g.phase);
+        self.placed.sort_unstable_by_key(|g| (g.phase, g.chunk, g.from));
         self.phases.clear();
         self.groups.clear();
         let mut at = 0;
@@ -249,7 +253,9 @@ impl Plan {
         });
 
         // Records: the chunk's own bodies, for all chunks, then those from elsewhere.
-        let mut starts: Vec<u32> = self.chunks[..chunks].iter().map(|c| c.foreign.len() as u32).collect();
+        let mut starts = std::mem::take(&mut self.starts);
+        starts.clear();
+        starts.extend(self.chunks[..chunks].iter().map(|c| c.foreign.len() as u32));
         exclusive_scan(&mut starts);
         self.records.clear();
         self.records.extend((0..n as u32).map(|body| Record { body, share: 0 }));
@@ -274,33 +280,34 @@ impl Plan {
         };
         let chunk_of = |four: &[u32; LANES]| problem.pairs[four[0] as usize][0] as usize / length;
         self.find_lanes(problem, record, chunk_of, chunks);
-        self.chunks = all;
+        (self.chunks, self.starts) = (all, starts);
         self.share_masses(n, copies);
     }
 
     /// Counts the copies of each body that are in use, and lists them.
     fn share_masses(&mut self, bodies: usize, copies: usize) {
-        let mut in_use = vec![false; self.records.len()];
+        reshape(&mut self.in_use, self.records.len());
+        self.in_use.fill(false);
         for lanes in &self.lanes {
-            lanes.iter().flatten().for_each(|&record| in_use[record as usize] = true);
+            lanes.iter().flatten().for_each(|&record| self.in_use[record as usize] = true);
         }
         reshape(&mut self.copies_start, bodies + 1);
         self.copies_start.fill(0);
+        let in_use = &self.in_use;
         let used = || (0..copies).filter(|&r| in_use[r]);
         for r in used() {
             self.copies_start[self.records[r].body as usize] += 1;
         }
-        let counts = self.copies_start.clone();
+        for record in &mut self.records[..copies] {
+            record.share = self.copies_start[record.body as usize].max(1);
+        }
         let total = exclusive_scan(&mut self.copies_start);
         reshape(&mut self.copies, total);
-        let mut place = self.copies_start.clone();
+        self.place.clone_from(&self.copies_start);
         for r in used() {
-            let body = self.records[r].body as usize;
-            self.copies[place[body] as usize] = r as u32;
-            place[body] += 1;
-        }
-        for record in &mut self.records[..copies] {
-            record.share = counts[record.body as usize].max(1);
+            let place = &mut self.place[self.records[r].body as usize];
+            self.copies[*place as usize] = r as u32;
+            *place += 1;
         }
     }
 }
