@@ -28,7 +28,7 @@ def create(path, libver, small_nodes=False):
         libraries = Path(h5py.__file__).parents[1] / "h5py.libs"
         library = ctypes.CDLL(next(str(path) for path in libraries.glob("libhdf5-*.so*")))
         assert library.H5Pset_sym_k(ctypes.c_int64(fcpl.id), ctypes.c_uint(1), ctypes.c_uint(1)) >= 0
-        assert library.H5Pset_istore_k(ctypes.c_int64(fcpl.id), ctypes.c_uint(1)) >= 0
+        assert library.H5Pset_istore_k(ctypes.c_int64(fcpl.id), ctypes.c_uint(2)) >= 0
     return h5py.File(h5py.h5f.create(str(path).encode(), h5py.h5f.ACC_TRUNC, fcpl=fcpl, fapl=fapl))
 
 
