@@ -1,7 +1,9 @@
 //! Names in groups. Older files keep them as a table of symbols, in a tree over a heap of names
-//! (sections III.A, III.B, III.D); newer ones as messages of the group's header (IV.A.2.g).
+//! (sections III.A, III.B, III.D); newer ones as messages of the group's header (IV.A.2.g),
+//! or if there are many, in a heap (`dense`).
 
 use crate::bytes::{Cursor, Source};
+use crate::dense;
 use crate::error::Fault;
 use crate::header::{Header, LINK, LINK_INFO, SYMBOL_TABLE};
 
@@ -30,26 +32,24 @@ pub(crate) fn find(source: Source<'_>, group: &Header<'_>, name: &str) -> Result
             return Ok(found);
         }
     }
-    info.map_or(Ok(()), refuse_dense)?;
-    Ok(Found::Nothing)
+    match info.map_or(Ok(None), read_info)? {
+        Some((heap, tree)) => dense::find(source, heap, tree, name.as_bytes()),
+        None => Ok(Found::Nothing),
+    }
 }
 
-/// Groups of many links keep them in a heap.
-fn refuse_dense(mut info: Cursor<'_>) -> Result<(), Fault> {
-    let start = info;
+/// Groups of many links keep them elsewhere: the addresses of a heap and of a tree.
+fn read_info(mut info: Cursor<'_>) -> Result<Option<(u64, u64)>, Fault> {
     info.version(&[0], "the version of a link info message")?;
     let flags = info.u8("flags")?;
     info.skip(if flags & 1 != 0 { 8 } else { 0 }, "the largest creation order")?;
-    if info.address_or_none("the address of a fractal heap")?.is_some() {
-        let what = "the group keeps its many links in a fractal heap (\"dense links\"), which cannot be read; write the \
-                    file without the option for the latest version of the format";
-        return Err(start.fault(what));
-    }
-    Ok(())
+    let heap = info.address_or_none("the address of a fractal heap")?;
+    let tree = info.address_or_none("the address of a tree of links")?;
+    Ok(heap.zip(tree))
 }
 
 /// A link message: what it stands for, if it has the name.
-fn read_link(mut cursor: Cursor<'_>, name: &[u8]) -> Result<Found, Fault> {
+pub(crate) fn read_link(mut cursor: Cursor<'_>, name: &[u8]) -> Result<Found, Fault> {
     cursor.version(&[1], "the version of a link message")?;
     let flags = cursor.u8("flags")?;
     let kind = if flags & 0x08 != 0 { cursor.u8("the type of a link")? } else { 0 };

@@ -20,22 +20,26 @@
 //! | `superblock` | II: how a file begins, and where its root is |
 //! | `header` | IV.A: an object is a list of messages |
 //! | `group` | III.A to III.D, IV.A.2: names of objects, as a table of symbols or as links |
+//! | `dense` | III.A.2, III.G: links of groups that have many |
 //! | `dataspace`, `datatype`, `layout` | IV.A.2: the messages that describe an array |
 //! | `chunks` | III.A.1, VII: where the chunks of an array are |
 //! | `filters` | what was done to a chunk before it was written |
 //! | `dataset` | an array from all of these |
 //!
 //! Deliberately absent: writing, attributes, strings and compound types, links to other places
-//! and other files, groups of so many links that they are kept in a heap, chunks of arrays that
-//! may grow (in the newer of their two forms), data in other files, and HDF5 files that begin
-//! behind something else. Each is refused by name.
+//! and other files, groups of hundreds of links and chunks of arrays that may grow without end
+//! (both in their newer forms only), data in other files, and HDF5 files that begin behind
+//! something else. Each is refused by name.
 
 mod bytes;
 mod checksum;
 mod chunks;
+#[cfg(test)]
+mod damage;
 mod dataset;
 mod dataspace;
 mod datatype;
+mod dense;
 mod error;
 mod file;
 mod filters;
