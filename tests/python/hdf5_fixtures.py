@@ -193,6 +193,7 @@ def problems():
     H = np.zeros((12, 9))
     H[0:6, 0:3], H[:, 3:6], H[6:12, 6:9] = quarters(6, 3), quarters(12, 3), quarters(6, 3)
     f, w = quarters(12), quarters(9)
+    w[0::3] -= 6
     W = H.T @ np.linalg.inv(M) @ H
     write_text(PROBLEMS / "global.dat", (W + W.T) / 2, H.T @ np.linalg.inv(M) @ f + w, mu)
     with create(PROBLEMS / "global.hdf5", "earliest", small_nodes=True) as file:

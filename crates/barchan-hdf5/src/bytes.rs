@@ -42,6 +42,27 @@ impl<'a> Source<'a> {
     }
 }
 
+/// How many entries of trees a file can have: none takes fewer bytes than this, and in a sound
+/// file none is in two trees or twice in one. That ends whatever a few nodes that point at each
+/// other would begin.
+const SMALLEST_ENTRY: usize = 8;
+
+/// Entries of trees that may still be read.
+pub(crate) struct Budget(usize);
+
+impl Budget {
+    pub(crate) fn new(source: Source<'_>) -> Self {
+        Self(source.bytes.len() / SMALLEST_ENTRY)
+    }
+
+    /// Pays for the entries of a node, and for the node.
+    pub(crate) fn spend(&mut self, entries: u16, node: &Cursor<'_>) -> Result<(), Fault> {
+        let left = self.0.checked_sub(1 + usize::from(entries));
+        self.0 = left.ok_or_else(|| node.fault("the tree has more entries than the file can hold"))?;
+        Ok(())
+    }
+}
+
 /// A place in a part of the file.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {

@@ -1,7 +1,7 @@
 //! Where the chunks of an array are: in a tree (section III.A.1), or in one of the simpler
 //! indexes of newer files (section VII).
 
-use crate::bytes::{Cursor, Source};
+use crate::bytes::{Budget, Cursor, Source};
 use crate::error::Fault;
 use crate::layout::{Chunked, Index};
 
@@ -106,15 +106,10 @@ fn read_tree(
     root: u64,
     chunks: &mut [Option<Chunk>],
 ) -> Result<(), Fault> {
-    // Nodes cannot overlap in a sound file: see the tree of a group.
-    let mut budget = source.bytes.len() / 8;
+    let mut budget = Budget::new(source);
     let mut nodes = vec![(root, None)];
     while let Some((address, parent)) = nodes.pop() {
         let mut cursor = source.at(address, "a tree of chunks")?;
-        let Some(left) = budget.checked_sub(1) else {
-            return Err(cursor.fault("the tree of chunks is larger than the file"));
-        };
-        budget = left;
         cursor.signature(b"TREE", "a tree")?;
         cursor.version(&[1], "the type of the tree of chunks")?;
         let before = cursor;
@@ -123,6 +118,7 @@ fn read_tree(
             return Err(before.fault(format!("a node of a tree is of level {level}, which does not fit its parent")));
         }
         let count = cursor.u16("the number of children")?;
+        budget.spend(count, &before)?;
         cursor.address_or_none("a sibling")?;
         cursor.address_or_none("a sibling")?;
         for _ in 0..count {

@@ -104,6 +104,11 @@ impl<'a> Dataset<'a> {
             return Err(Fault::new(format!("{size} bytes of data cannot be in a file of {bytes} bytes")));
         }
         let grid = Grid::new(self.source, layout, self.shape(), &self.space.largest)?;
+        // Chunks are stored whole, even if the array ends within them.
+        if grid.chunk_size > most {
+            let what = format!("chunks of {} bytes cannot be in a file of {bytes} bytes", grid.chunk_size);
+            return Err(Fault::new(what));
+        }
         let chunks = chunks::locate(self.source, layout, &grid, !self.filters.is_empty())?;
         let mut data = Vec::new();
         let room = usize::try_from(size).ok().filter(|size| data.try_reserve_exact(*size).is_ok());

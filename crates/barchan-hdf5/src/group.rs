@@ -2,7 +2,7 @@
 //! (sections III.A, III.B, III.D); newer ones as messages of the group's header (IV.A.2.g),
 //! or if there are many, in a heap (`dense`).
 
-use crate::bytes::{Cursor, Source};
+use crate::bytes::{Budget, Cursor, Source};
 use crate::dense;
 use crate::error::Fault;
 use crate::header::{Header, LINK, LINK_INFO, SYMBOL_TABLE};
@@ -91,17 +91,11 @@ impl<'a> Symbols<'a> {
     }
 
     fn find(&self, name: &[u8]) -> Result<Found, Fault> {
-        // Nodes cannot overlap in a sound file. The bound ends whatever a tree of a few nodes
-        // that point at each other would begin.
-        let mut budget = self.source.bytes.len() / 8;
+        let mut budget = Budget::new(self.source);
         let mut nodes = vec![(self.tree, None)];
         while let Some((address, level)) = nodes.pop() {
-            let Some(left) = budget.checked_sub(1) else {
-                return Err(self.names.fault("the tree of the group is larger than the file"));
-            };
-            budget = left;
             if level == Some(0) {
-                let found = self.find_in_node(address, name)?;
+                let found = self.find_in_node(address, name, &mut budget)?;
                 if !matches!(found, Found::Nothing) {
                     return Ok(found);
                 }
@@ -116,6 +110,7 @@ impl<'a> Symbols<'a> {
                 return Err(before.fault(format!("a node of a tree is of level {own}, which does not fit its parent")));
             }
             let count = cursor.u16("the number of children")?;
+            budget.spend(count, &before)?;
             cursor.address_or_none("a sibling")?;
             cursor.address_or_none("a sibling")?;
             for _ in 0..count {
@@ -127,12 +122,13 @@ impl<'a> Symbols<'a> {
     }
 
     /// Looks for a name in a leaf.
-    fn find_in_node(&self, address: u64, name: &[u8]) -> Result<Found, Fault> {
+    fn find_in_node(&self, address: u64, name: &[u8], budget: &mut Budget) -> Result<Found, Fault> {
         let mut cursor = self.source.at(address, "a node of symbols")?;
         cursor.signature(b"SNOD", "a node of symbols")?;
         cursor.version(&[1], "the version of a node of symbols")?;
         cursor.skip(1, "a node of symbols")?;
         let count = cursor.u16("the number of symbols")?;
+        budget.spend(count, &cursor)?;
         for _ in 0..count {
             let entry = cursor;
             let place = cursor.number(self.source.offset_size.into(), "the place of a name")?;

@@ -135,7 +135,7 @@ mod tests {
     fn what_is_no_problem_is_named() {
         assert_eq!(error(b""), "some.file: the file is empty, expected a contact problem");
         assert_eq!(error(b" \n\t\n"), "some.file: the file is empty, expected a contact problem");
-        assert!(error(b"\x89HDF\r\n\x1a\n\0\0").starts_with("some.file: byte 10: expected"));
+        assert!(error(b"\x89HDF\r\n\x1a\n\0\0").starts_with("some.file: byte 9: expected"));
         assert!(error(b"[solver]\n").contains("begins with \"[solver]\", expected \"barchan-problem\""));
         assert!(error(&[0xff; 200]).contains("not a contact problem"));
         assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 1\""));

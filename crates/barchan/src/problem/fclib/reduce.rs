@@ -194,8 +194,8 @@ mod tests {
         let w = reduce(&mass, &directions, &[16.0, 8.0, 0.0], &mut q, 2).unwrap();
         // M⁻¹ = [5 -2; -2 4]/16, and hᵀM⁻¹h = (5 - 12 + 36)/16 + 1/8.
         let sum = super::super::merged(w[0].clone())[0].1;
-        assert!((sum.x_axis.x - (29.0 / 16.0 + 0.125)).abs() < 1e-15);
-        assert_eq!([sum.y_axis.x, sum.x_axis.y, sum.y_axis.y], [0.25, 0.25, 0.5]);
+        let expected = DMat3::from_cols_array_2d(&[[29.0 / 16.0 + 0.125, 0.25, 0.0], [0.25, 0.5, 0.0], [0.0; 3]]);
+        assert!((sum - expected).to_cols_array().iter().all(|x| x.abs() < 1e-15), "{sum}");
         // hᵀM⁻¹f = (5 - 6) + 1 for the normal, 2 for the tangent.
         assert!((q[0] - 0.5).abs() < 1e-15 && (q[1] - 1.5).abs() < 1e-15, "{q:?}");
     }
