@@ -158,7 +158,7 @@ impl Reader<'_> {
 
     /// Number of contacts of a vector.
     fn contacts(&self, part: &str, length: usize, dimension: usize) -> Result<usize, ProblemFileError> {
-        if length % dimension != 0 {
+        if !length.is_multiple_of(dimension) {
             return Err(self.fault(part, format!("{length} numbers, expected {dimension} a contact")));
         }
         if u32::try_from(length).is_err() {
