@@ -158,10 +158,38 @@ fn files_that_are_no_problems() {
     refuses(&TWO.replacen("0.5 0 0", "0.6 0 0", 1), &["bad.dat:19: block (0, 1)", "(1, 0)", "symmetric"]);
     refuses(&(TWO.to_owned() + "\nmore\n"), &["expected the end of the file, found \"more\""]);
     std::fs::write(desk.path("bad.h5"), b"\x89HDF\r\n\x1a\n\0\0\0\0").unwrap();
-    desk.barchan("solve bad.h5").refused(2, &["bad.h5: this is an HDF5 file", "does not support"]);
+    desk.barchan("solve bad.h5").refused(2, &["bad.h5: byte 9: expected", "only 3 are left"]);
     desk.barchan("solve absent.dat").refused(2, &["absent.dat: No such file"]);
     desk.barchan("solve .").refused(2, &["Is a directory"]);
     assert_eq!(files(&desk.path("")), ["bad.dat", "bad.h5", "two.dat"]);
+}
+
+#[test]
+fn problems_of_fclib() {
+    let desk = Desk::new();
+    let file = |name: &str, bytes: &[u8]| std::fs::write(desk.path(name), bytes).unwrap();
+    file("local.dat", include_bytes!("../../../barchan/tests/data/local.dat"));
+    file("local.hdf5", include_bytes!("../../../barchan/tests/data/local-csc.hdf5"));
+    file("global.hdf5", include_bytes!("../../../barchan/tests/data/global.hdf5"));
+    file("planar.hdf5", include_bytes!("../../../barchan/tests/data/planar.hdf5"));
+    file("joints.hdf5", include_bytes!("../../../barchan/tests/data/global-equalities.hdf5"));
+    for law in ["associated", "coulomb"] {
+        let solve = |name: &str| {
+            let options = format!("--friction {law} --tol 1e-10 --solver accelerated-gs");
+            let said = desk.barchan(&format!("solve {name} {options} --solution {name}.txt"));
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
+            desk.read(&format!("{name}.txt"))
+        };
+        // The same problem, the same bits.
+        assert_eq!(solve("local.hdf5"), solve("local.dat"));
+        let global = rows(&solve("global.hdf5"));
+        assert!(global.len() == 3 && global.iter().any(|row| row[0] > 0.0), "{global:?}");
+        // Nothing ever happens along the tangent that the plane does not have.
+        let planar = rows(&solve("planar.hdf5"));
+        assert!(planar.len() == 2 && planar[0][0] > 0.0, "{planar:?}");
+        assert!(planar.iter().all(|row| row[2] == 0.0 && row[5] == 0.0), "{planar:?}");
+    }
+    desk.barchan("solve joints.hdf5").refused(2, &["joints.hdf5: fclib_global/G: ", "equality constraints"]);
 }
 
 #[test]

@@ -55,6 +55,14 @@ pub enum ProblemFileError {
         /// What was found and what is expected.
         message: String,
     },
+    /// A part of it that has a name but no line is not as it should be.
+    #[error("{origin}: {message}")]
+    Part {
+        /// The file.
+        origin: String,
+        /// Which part, what was found and what is expected.
+        message: String,
+    },
     /// It holds something that this build cannot read.
     #[error("{origin}: {what}")]
     Unknown {

@@ -3,12 +3,11 @@
 use super::Problem;
 use super::assembled::Assembled;
 use super::file::{HEADER_NAME, ProblemFileError};
+use barchan_hdf5::SIGNATURE;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-/// How a file of HDF5 begins, in which FCLIB keeps its problems.
-const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n";
 /// Bytes by which formats are told apart.
 const HEAD: u64 = 64;
 
@@ -17,7 +16,7 @@ const HEAD: u64 = 64;
 pub enum AnyProblem {
     /// By its bodies: Barchan's own format.
     Bodies(Problem),
-    /// By its matrix: the format of whitespace-separated numbers.
+    /// By its matrix: the format of whitespace-separated numbers, or FCLIB's.
     Matrix(Assembled),
 }
 
@@ -44,10 +43,16 @@ impl AnyProblem {
         let read = input.by_ref().take(HEAD).read_to_end(&mut head);
         read.map_err(|source| ProblemFileError::Read { origin: origin.into(), source })?;
         let format = Format::of(&head);
-        let input = Cursor::new(&head).chain(input);
+        let mut input = Cursor::new(&head).chain(input);
         match format {
             Format::Own => Problem::read(input, origin).map(Self::Bodies),
             Format::Numbers => Assembled::read(input, origin).map(Self::Matrix),
+            Format::Hdf5 => {
+                let mut bytes = Vec::new();
+                let read = input.read_to_end(&mut bytes);
+                read.map_err(|source| ProblemFileError::Read { origin: origin.into(), source })?;
+                Assembled::read_fclib(bytes, origin).map(Self::Matrix)
+            }
             Format::Other(what) => Err(ProblemFileError::Unknown { origin: origin.into(), what }),
         }
     }
@@ -60,7 +65,7 @@ impl AnyProblem {
         }
     }
 
-    /// Writes the problem in the format that it would be read from.
+    /// Writes the problem as text: by its bodies or by its matrix.
     ///
     /// # Errors
     /// If `out` cannot be written to.
@@ -76,18 +81,16 @@ impl AnyProblem {
 enum Format {
     Own,
     Numbers,
+    /// In which FCLIB keeps its problems.
+    Hdf5,
     /// Nothing that can be read.
     Other(String),
 }
 
 impl Format {
     fn of(head: &[u8]) -> Self {
-        if head.starts_with(HDF5) {
-            return Self::Other(
-                "this is an HDF5 file (FCLIB keeps problems in them), which this build does not support; expected \
-                 Barchan's own format or the text format with the matrix"
-                    .into(),
-            );
+        if head.starts_with(SIGNATURE) {
+            return Self::Hdf5;
         }
         let mut words = head.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let first = words.next().map(String::from_utf8_lossy);
@@ -96,8 +99,8 @@ impl Format {
             Some(HEADER_NAME) => Self::Own,
             Some(word) if word.parse::<f64>().is_ok() => Self::Numbers,
             Some(word) => Self::Other(format!(
-                "not a contact problem: it begins with {word:?}, expected {HEADER_NAME:?} (Barchan's own format) or \
-                 \"3\" (the text format with the matrix)"
+                "not a contact problem: it begins with {word:?}, expected {HEADER_NAME:?} (Barchan's own format), \"3\" \
+                 (the text format with the matrix) or the signature of an HDF5 file (FCLIB's format)"
             )),
         }
     }
@@ -132,7 +135,7 @@ mod tests {
     fn what_is_no_problem_is_named() {
         assert_eq!(error(b""), "some.file: the file is empty, expected a contact problem");
         assert_eq!(error(b" \n\t\n"), "some.file: the file is empty, expected a contact problem");
-        assert!(error(b"\x89HDF\r\n\x1a\n\0\0").contains("some.file: this is an HDF5 file"));
+        assert!(error(b"\x89HDF\r\n\x1a\n\0\0").starts_with("some.file: byte 9: expected"));
         assert!(error(b"[solver]\n").contains("begins with \"[solver]\", expected \"barchan-problem\""));
         assert!(error(&[0xff; 200]).contains("not a contact problem"));
         assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 1\""));

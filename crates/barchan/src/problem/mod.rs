@@ -10,6 +10,7 @@ pub mod block_sparse;
 pub mod cone;
 mod contactwise;
 pub mod dense;
+mod fclib;
 pub mod file;
 pub mod frame;
 mod kernels;
