@@ -162,7 +162,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = value_parser!(u32).range(1..))]
     pub(crate) max_iterations: u32,
     /// Seconds after which a solve is given up, about.
-    #[arg(long, value_name = "S", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) max_seconds: f64,
     /// Threads to use; all there are unless told.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]

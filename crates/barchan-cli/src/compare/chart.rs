@@ -119,8 +119,11 @@ impl Chart {
         text(&mut svg, [LEFT, 47.0], "", &self.subtitle);
         self.draw_axes(&mut svg);
         self.draw_level(&mut svg);
-        // The first ones on top.
-        self.curves.iter().rev().for_each(|curve| self.draw_curve(&mut svg, curve));
+        // Solid ones first: what lies on them shows through its dashes.
+        for solid in [true, false] {
+            let drawn = self.curves.iter().filter(|curve| (dashes(curve.style) == "none") == solid);
+            drawn.for_each(|curve| self.draw_curve(&mut svg, curve));
+        }
         self.draw_legend(&mut svg);
         svg + "</svg>\n"
     }
@@ -216,9 +219,13 @@ fn colour(style: usize) -> &'static str {
     COLOURS[style % COLOURS.len()]
 }
 
+fn dashes(style: usize) -> &'static str {
+    DASHES[style % DASHES.len()]
+}
+
 fn stroke(style: usize) -> String {
-    let dashes = DASHES[style % DASHES.len()];
-    format!("fill=\"none\" stroke=\"{}\" stroke-width=\"2.2\" stroke-dasharray=\"{dashes}\"", colour(style))
+    let (colour, dashes) = (colour(style), dashes(style));
+    format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2.2\" stroke-dasharray=\"{dashes}\"")
 }
 
 fn text(svg: &mut String, [x, y]: [f64; 2], attributes: &str, words: &str) {
