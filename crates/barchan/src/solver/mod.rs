@@ -102,7 +102,8 @@ impl<P: NewtonProblem + Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velo
         if options.law() == Friction::Associated || options.name.knows_coulomb() {
             let mut report = self.kind.solve(problem, γ, response, options, keep_history);
             // Where momentum under the exact law leads nowhere, the convex problems do.
-            if report.status == Status::Stalled && options.name == SolverName::AcceleratedGs {
+            let astray = report.status == Status::Stalled && options.law() == Friction::Coulomb;
+            if astray && options.name == SolverName::AcceleratedGs {
                 let max_iterations = options.max_iterations - report.iterations;
                 let rest = SolverOptions { max_iterations, ..*options };
                 let outer = self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history);
