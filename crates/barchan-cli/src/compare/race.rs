@@ -8,8 +8,9 @@
 //! A solver has no clock. To keep a solve within a limit of time it is first given few iterations,
 //! then more, as the time that they took allows; only the last of these solves counts.
 //!
-//! The history comes from a solve of its own: some solvers look at the residual less often when
-//! nobody asks. Its times are scaled so that its end falls on the time measured without.
+//! The history comes from solves of its own, of which the quickest counts: some solvers look at the
+//! residual less often when nobody asks. Its times are scaled so that its end falls on the time
+//! measured without.
 
 use barchan::problem::{AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace};
 use barchan::solver::{AnySolver, Moment, Report, Solver, SolverOptions, Status};
@@ -80,47 +81,64 @@ struct Solve {
     residual: f64,
 }
 
+impl Solve {
+    /// Whether more iterations might have helped. A solver that calls itself stalled may have had
+    /// none left to get over it.
+    fn is_cut_short(&self, options: &SolverOptions) -> bool {
+        let unfinished = matches!(self.report.status, Status::IterationLimit | Status::Stalled);
+        unfinished && self.report.iterations >= options.max_iterations
+    }
+}
+
 /// Runs the solver of `options`, at most about `max_seconds` a solve.
 pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f64) -> Result {
     let mut options = *options;
     let (max_iterations, first) = (options.max_iterations, FIRST.min(options.max_iterations));
     options.max_iterations = first;
-    let mut solve = solve(problem, &options, false);
-    while solve.report.status == Status::IterationLimit
+    let mut tried = solve(problem, &options, false);
+    while tried.is_cut_short(&options)
         && options.max_iterations < max_iterations
-        && solve.seconds < ENOUGH * max_seconds
+        && tried.seconds < ENOUGH * max_seconds
     {
-        let factor = (max_seconds / solve.seconds).min(MORE);
+        let factor = (max_seconds / tried.seconds).min(MORE);
         let next = (factor * f64::from(options.max_iterations)).ceil();
         options.max_iterations = max_iterations.min(next as u32);
-        solve = self::solve(problem, &options, false);
+        tried = solve(problem, &options, false);
     }
-    let solved = solve.residual <= ROUNDING * options.tolerance;
-    let verdict = match solve.report.status {
-        _ if solved => Verdict::Converged,
-        Status::IterationLimit if options.max_iterations < max_iterations => Verdict::TimeLimit,
+    let (best, timings) = quickest(tried, || solve(problem, &options, false));
+    let (watched, _) = quickest(solve(problem, &options, true), || solve(problem, &options, true));
+
+    let verdict = match best.report.status {
+        _ if best.residual <= ROUNDING * options.tolerance => Verdict::Converged,
+        _ if best.is_cut_short(&options) && options.max_iterations < max_iterations => Verdict::TimeLimit,
         Status::IterationLimit => Verdict::IterationLimit,
         Status::BadProblem => Verdict::BadProblem,
         Status::Converged | Status::Stalled => Verdict::Stalled,
     };
-
-    let (mut best, mut spent, mut timings) = (solve.seconds, solve.seconds, 1);
-    while solved && spent < SPEND && timings < TIMINGS {
-        let seconds = self::solve(problem, &options, false).seconds;
-        (best, spent, timings) = (best.min(seconds), spent + seconds, timings + 1);
-    }
-    let watched = self::solve(problem, &options, true);
-    let scale = if watched.seconds > 0.0 { best / watched.seconds } else { 1.0 };
+    let scale = if watched.seconds > 0.0 { best.seconds / watched.seconds } else { 1.0 };
     let history = watched.report.history.into_iter();
     Result {
         verdict,
-        iterations: solve.report.iterations,
-        operator_applications: solve.report.operator_applications,
-        seconds: best,
+        iterations: best.report.iterations,
+        operator_applications: best.report.operator_applications,
+        seconds: best.seconds,
         timings,
-        residual: solve.residual,
+        residual: best.residual,
         history: history.map(|moment| Moment { seconds: scale * moment.seconds, ..moment }).collect(),
     }
+}
+
+/// The quickest of several solves that differ in nothing but their time, and how many there were.
+fn quickest(first: Solve, mut again: impl FnMut() -> Solve) -> (Solve, u32) {
+    let (mut spent, mut best, mut timings) = (first.seconds, first, 1);
+    while spent < SPEND && timings < TIMINGS {
+        let next = again();
+        (spent, timings) = (spent + next.seconds, timings + 1);
+        if next.seconds < best.seconds {
+            best = next;
+        }
+    }
+    (best, timings)
 }
 
 /// Solves from no impulses, by the operator that fits the form of the problem.
