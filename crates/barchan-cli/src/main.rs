@@ -6,6 +6,7 @@
 mod args;
 mod bench;
 mod check;
+mod compare;
 mod failure;
 mod interrupt;
 mod pace;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

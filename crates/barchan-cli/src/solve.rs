@@ -6,7 +6,7 @@ use barchan::DVec3;
 use barchan::output::human::{duration, grouped, short};
 use barchan::output::write_whole;
 use barchan::problem::{
-    AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace, contact_frame,
+    AnyProblem, BlockSparse, ContactVec, Friction, MatrixFree, NewtonProblem, Relaxation, Workspace, contact_frame,
 };
 use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 use rayon::ThreadPoolBuilder;
@@ -87,17 +87,8 @@ pub(crate) fn run(args: &SolveArgs) -> Result<(), Failure> {
 fn options(args: &SolveArgs) -> Result<SolverOptions, Failure> {
     let name = args.solver.map_or(SolverName::default(), |solver| solver.0);
     let law = args.friction.map(|friction| friction.0);
-    if let Some(law) = law.filter(|law| !name.laws().contains(law)) {
-        let own: Vec<_> = name.laws().iter().map(|law| law.name()).collect();
-        let able = SolverName::ALL.iter().filter(|solver| solver.0.laws().contains(&law));
-        let able: Vec<_> = able.map(|solver| solver.1).collect();
-        let advice = if able.is_empty() { "no solver has it yet".into() } else { format!("use {}", able.join(" or ")) };
-        return Err(Failure::Input(format!(
-            "the solver {} cannot do friction \"{}\", only \"{}\"; {advice}",
-            name.name(),
-            law.name(),
-            own.join("\" and \""),
-        )));
+    if let Some(law) = law {
+        refuse_law(name, law)?;
     }
     Ok(SolverOptions {
         name,
@@ -106,6 +97,23 @@ fn options(args: &SolveArgs) -> Result<SolverOptions, Failure> {
         max_iterations: args.max_iterations,
         ..SolverOptions::default()
     })
+}
+
+/// Fails if the solver cannot do the law.
+pub(crate) fn refuse_law(name: SolverName, law: Friction) -> Result<(), Failure> {
+    if name.laws().contains(&law) {
+        return Ok(());
+    }
+    let own: Vec<_> = name.laws().iter().map(|law| law.name()).collect();
+    let able = SolverName::ALL.iter().filter(|solver| solver.0.laws().contains(&law));
+    let able: Vec<_> = able.map(|solver| solver.1).collect();
+    let advice = if able.is_empty() { "no solver has it yet".into() } else { format!("use {}", able.join(" or ")) };
+    Err(Failure::Input(format!(
+        "the solver {} cannot do friction \"{}\", only \"{}\"; {advice}",
+        name.name(),
+        law.name(),
+        own.join("\" and \""),
+    )))
 }
 
 /// The file for the solution must not be the problem itself.

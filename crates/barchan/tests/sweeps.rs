@@ -217,3 +217,28 @@ fn bilateral_rows_are_held_by_every_solver() {
     let (_, free, _) = solve(&without, &apgd);
     assert!(distance(&problem, &free, &expected) > 1e-3, "rows make a difference");
 }
+
+/// A body between two walls that both push: no impulses solve that. Beside it one slides, so that
+/// the laws differ.
+const NO_SOLUTION: &str = "barchan-problem 1\ngeometry round\nbodies 3\ncontacts 3\nrows 0\n\
+    body 0.0 0.0 0.0\nbody 1.0 25.0 0.1\nbody 1.0 25.0 0.1\n\
+    contact 1 0 1.0 0.0 0.0 0.5 -1.0 0.0 0.0\n\
+    contact 1 0 -1.0 0.0 0.0 0.5 1.0 0.0 0.0\n\
+    contact 2 0 0.0 0.0 1.0 0.1 10.0 0.0 -1.0\nend\n";
+
+/// It went on under Coulomb's law, and reported that law's residual.
+#[test]
+fn a_stalled_solve_of_the_associated_law_stays_with_it() {
+    let problem = Problem::read(NO_SOLUTION.as_bytes(), "no solution").unwrap();
+    let options = with(SolverName::AcceleratedGs, Friction::Associated, Order::Coloured, 1e-9);
+    let (γ, _, report) = solve(&problem, &options);
+    assert_eq!(report.status, Status::Stalled);
+    let mut workspace = Workspace::default();
+    let mut operator = MatrixFree::new(&problem, &mut workspace);
+    let mut response = BodyVec::default();
+    operator.shape_velocities(&mut response);
+    operator.respond_to(&γ, &mut response);
+    operator.set_law(Friction::Associated);
+    let afresh = operator.residuals(&γ, &response).0.natural;
+    assert!((report.residual - afresh).abs() < 1e-9, "{} {afresh}", report.residual);
+}

@@ -1,6 +1,7 @@
 //! The real command in temporary directories, as a user would call it.
 
 mod commands;
+mod compare;
 mod refusals;
 mod results;
 mod solve;

@@ -21,7 +21,7 @@ impl HistoryWriter {
 
     /// Adds the history of a step.
     pub fn push(&mut self, step: u64, history: &[Moment]) -> Result<(), OutputError> {
-        for Moment { iterations, operator_applications, residual } in history {
+        for Moment { iterations, operator_applications, residual, .. } in history {
             self.0.push(|line| {
                 let _ = write!(line, "{step},{iterations},{operator_applications},{residual:?}");
             })?;
@@ -48,6 +48,7 @@ mod tests {
         let history = [(0, 1, 1.0), (1, 3, 0.25)].map(|(iterations, operator_applications, residual)| Moment {
             iterations,
             operator_applications,
+            seconds: 0.0,
             residual,
         });
         writer.push(7, &history).unwrap();

@@ -10,7 +10,7 @@
 //! estimate L held is told by dᵀAd ≤ L·dᵀHd for the step d = x − y, which for a quadratic is the
 //! line search of S1 exactly, without its cancellation.
 
-use super::{ApgdOptions, Moment, Report, Solver, SolverOptions, Status};
+use super::{ApgdOptions, Report, Solver, SolverOptions, Status};
 use crate::problem::{ConeProblem, DescentStep, Extrapolation, Friction};
 
 /// Factor by which L grows at least when a step fails.
@@ -123,8 +123,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
                 continue;
             }
             if keep_history {
-                let Report { iterations, operator_applications, .. } = report;
-                report.history.push(Moment { iterations, operator_applications, residual });
+                report.remember(residual);
             }
             if residual < best_residual {
                 (best_residual, best, best_iteration) = (residual, present, report.iterations);

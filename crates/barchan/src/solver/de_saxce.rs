@@ -6,7 +6,7 @@
 //! from the last few (Anderson 1965) as long as the residual falls, and the inner solves are only
 //! as exact as the outer residual deserves.
 
-use super::{Moment, Report, Solver, SolverOptions, Status};
+use super::{Report, Solver, SolverOptions, Status};
 use crate::problem::{ConeProblem, Friction};
 
 /// Steps that the extrapolation looks back.
@@ -86,8 +86,7 @@ impl<I: Default> DeSaxce<I> {
             total.judge(problem, γ, response, options.criterion);
             let (residual, natural) = (total.residual, total.residuals.natural);
             if keep_history {
-                let Report { iterations, operator_applications, .. } = total;
-                total.history.push(Moment { iterations, operator_applications, residual });
+                total.remember(residual);
             }
             if residual < best {
                 (best, best_step) = (residual, step);

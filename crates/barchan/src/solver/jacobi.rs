@@ -4,7 +4,7 @@
 //! It converges only where ω is small enough for the number of contacts that bodies share; the
 //! report tells.
 
-use super::{Moment, Report, Solver, SolverOptions, Status};
+use super::{Report, Solver, SolverOptions, Status};
 use crate::problem::{ConeProblem, DescentStep, Extrapolation, Friction, Metric};
 
 /// Iterations without a better residual after which a solve counts as stalled.
@@ -60,8 +60,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
                 continue;
             }
             if keep_history {
-                let Report { iterations, operator_applications, .. } = report;
-                report.history.push(Moment { iterations, operator_applications, residual });
+                report.remember(residual);
             }
             if residual < best {
                 (best, best_iteration) = (residual, report.iterations);

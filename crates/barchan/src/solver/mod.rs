@@ -122,10 +122,9 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         options: &SolverOptions,
         keep_history: bool,
     ) -> Report {
-        let taken = Some(options.name);
         if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
             let report = self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history);
-            return Report { taken, ..report };
+            return report.by(options.name);
         }
         let mut report = self.kind.solve(problem, γ, response, options, keep_history);
         let is_coulomb = options.law() == Friction::Coulomb;
@@ -134,7 +133,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
             let rest = options.after(report.iterations);
             report = report.followed_by(self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history));
         }
-        Report { taken, ..report }
+        report.by(options.name)
     }
 
     /// `auto`. Accelerated Gauss–Seidel is the fastest for either law and any size and tolerance but
@@ -163,6 +162,6 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         let rest = SolverOptions { name: SolverName::Scip, ..options.after(report.iterations) };
         let second = self.second.get_or_insert_default();
         let next = second.solve(problem, γ, response, &rest, keep_history);
-        Report { taken: Some(SolverName::Scip), ..report.followed_by(next) }
+        report.followed_by(next).by(SolverName::Scip)
     }
 }

@@ -22,7 +22,7 @@
 //! what it leaves of a row's velocity, the next step removes.
 
 use super::jordan::{Cone, Scaling};
-use super::{Apgd, Moment, Report, Solver, SolverOptions, Status};
+use super::{Apgd, Report, Solver, SolverOptions, Status};
 use crate::problem::{Fold, NewtonOptions, NewtonProblem, Unknown};
 use glam::DVec3;
 
@@ -102,14 +102,14 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         }
         let status = self.start(problem, γ, response, options, &mut report);
         if keep_history {
-            remember(&mut report);
+            report.remember(report.residual);
         }
         report.status = match status {
             Some(status) => status,
             None => self.iterate(problem, γ, response, options, keep_history, &mut report),
         };
         if report.status == Status::Stalled && problem.residuals(γ, response).0.natural < NEARLY {
-            self.polish(problem, γ, response, options, &mut report);
+            self.polish(problem, γ, response, options, keep_history, &mut report);
         }
         let (residuals, work) = problem.residuals(γ, response);
         report.residuals = residuals;
@@ -204,8 +204,7 @@ impl<I: Default, V: Default> Scip<I, V> {
             report.operator_applications += 1;
             let residual = problem.residuals(&self.γ, &self.w).0.by(options.criterion);
             if keep_history {
-                report.residual = residual;
-                remember(report);
+                report.remember(residual);
             }
             if !residual.is_finite() {
                 return Status::Stalled;
@@ -236,10 +235,13 @@ impl<I: Default, V: Default> Scip<I, V> {
         γ: &mut I,
         response: &mut V,
         options: &SolverOptions,
+        keep_history: bool,
         report: &mut Report,
     ) {
         let max_iterations = (options.max_iterations - report.iterations).min(POLISH);
-        let rest = self.apgd.solve(problem, γ, response, &SolverOptions { max_iterations, ..*options }, false);
+        let options = SolverOptions { max_iterations, ..*options };
+        let rest = self.apgd.solve(problem, γ, response, &options, keep_history);
+        report.remember_all(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;
         if rest.status == Status::Converged {
@@ -329,12 +331,6 @@ impl<I: Default, V: Default> Scip<I, V> {
         });
         true
     }
-}
-
-/// Adds the present state to the history.
-fn remember(report: &mut Report) {
-    let Report { iterations, operator_applications, residual, .. } = *report;
-    report.history.push(Moment { iterations, operator_applications, residual });
 }
 
 /// The scale ã of a contact's diagonal block in Ã.

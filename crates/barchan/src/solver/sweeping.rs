@@ -9,7 +9,7 @@
 //!   its restart carry over from APGD with a far better step. The velocities at
 //!   y = γ + β(γ − γ⁻) follow from those of the last two iterates by linearity.
 
-use super::{Moment, Report, Solver, SolverName, SolverOptions, Status};
+use super::{Report, Solver, SolverName, SolverOptions, Status};
 use crate::problem::{Friction, Order, Relaxation, Rule};
 
 /// Sweeps without a look at the residual, at most.
@@ -158,8 +158,7 @@ impl<S: Default> Sweeping<S> {
                     continue;
                 }
                 if history {
-                    let Report { iterations, operator_applications, .. } = *report;
-                    report.history.push(Moment { iterations, operator_applications, residual });
+                    report.remember(residual);
                 }
                 (ratio, seen) = (if likely > 0.0 { residual / likely } else { f64::INFINITY }, report.iterations);
                 if residual < best_residual {
