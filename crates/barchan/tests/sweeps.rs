@@ -4,43 +4,15 @@
 mod common;
 #[path = "common/problems.rs"]
 mod problems;
+#[path = "common/solving.rs"]
+mod solving;
 
 use barchan::DVec3;
 use barchan::problem::dense::Dense;
-use barchan::problem::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Row, Workspace};
-use barchan::solver::{
-    AcceleratedGsOptions, AnySolver, Friction, GaussSeidelOptions, NbgsOptions, Order, Report, Solver, SolverName,
-    SolverOptions, Status,
-};
-use problems::{BED, IMPACT, SMOOTH, problems};
-
-const ORDERS: [Order; 3] = [Order::Coloured, Order::Split, Order::Serial];
-
-fn with(name: SolverName, friction: Friction, order: Order, tolerance: f64) -> SolverOptions {
-    SolverOptions {
-        name,
-        friction: Some(friction),
-        tolerance,
-        max_iterations: 100_000,
-        accelerated_gs: AcceleratedGsOptions { order, ..AcceleratedGsOptions::default() },
-        nbgs: NbgsOptions { order, ..NbgsOptions::default() },
-        gauss_seidel: GaussSeidelOptions { order, ..GaussSeidelOptions::default() },
-        ..SolverOptions::default()
-    }
-}
-
-/// Solves from a cold start: impulses, velocities u = Aγ + b, and the report.
-fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, ContactVec, Report) {
-    assert_eq!(problem.check(), Ok(()));
-    let mut workspace = Workspace::default();
-    let mut operator = MatrixFree::new(problem, &mut workspace);
-    let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());
-    operator.clear_impulses(&mut γ);
-    let report = AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, options, false);
-    let mut u = ContactVec::default();
-    operator.gradient(&γ, &mut u);
-    (γ, u, report)
-}
+use barchan::problem::{ContactVec, Problem};
+use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use problems::{IMPACT, SMOOTH, problems, settled, welded};
+use solving::{ORDERS, solve, with};
 
 /// The largest difference of velocities, against the largest bias.
 fn distance(problem: &Problem, u: &ContactVec, v: &ContactVec) -> f64 {
@@ -156,7 +128,9 @@ fn the_serial_order_takes_the_steps_of_the_textbook() {
 
 #[test]
 fn sweeps_are_the_same_bits_on_any_number_of_threads() {
-    let problem = barchan_problem_of_many_chunks();
+    // Large enough for several chunks of bodies, and so for several groups a phase.
+    let problem = settled(3000, 0.5);
+    assert!(problem.contacts() > 3000);
     for order in ORDERS {
         for solver in [SolverName::AcceleratedGs, SolverName::Nbgs] {
             let law = solver.laws()[0];
@@ -173,31 +147,9 @@ fn sweeps_are_the_same_bits_on_any_number_of_threads() {
     }
 }
 
-/// A bed large enough for several chunks of bodies, and so for several groups a phase.
-fn barchan_problem_of_many_chunks() -> Problem {
-    let mut bed = common::simulation("sedimentation", &[("bodies", "3000".to_owned())]);
-    common::run(&mut bed, 250);
-    assert!(bed.problem().contacts() > 3000);
-    bed.problem().clone()
-}
-
-/// Bodies in a row, each tied to the next by rows that forbid any relative motion of a point.
-fn chain() -> Problem {
-    let mut problem = BED.to_general();
-    let pairs = problem.pairs.clone();
-    for (i, [a, b]) in pairs.into_iter().enumerate().step_by(9) {
-        let [arm_a, arm_b] = problem.arms(i);
-        for (k, e) in [DVec3::X, DVec3::Y, DVec3::Z].into_iter().enumerate() {
-            problem.rows.push(Row { bodies: [a, b], jacobian: [[e, arm_a.cross(e)], [-e, -arm_b.cross(e)]] });
-            problem.bias.rows.push(problem.bias.get(i)[k]);
-        }
-    }
-    problem
-}
-
 #[test]
 fn bilateral_rows_are_held_by_every_solver() {
-    let problem = chain();
+    let problem = welded();
     assert!(problem.rows.len() > 50);
     let apgd = SolverOptions { tolerance: 1e-9, max_iterations: 100_000, ..SolverOptions::default() };
     let (_, expected, report) = solve(&problem, &apgd);
