@@ -246,7 +246,7 @@ fn what_has_no_solution_returns_numbers() {
 #[test]
 fn rows_are_kept() {
     for copies in [1, 2] {
-        let problem = joined(copies);
+        let problem = joined(&BED, copies);
         let here = scip(&problem, &options(1e-6));
         assert_eq!(here.2.status, Status::Converged, "{:?}", here.2);
         feasible(&problem, &here.0);

@@ -11,7 +11,7 @@ use barchan::DVec3;
 use barchan::problem::dense::Dense;
 use barchan::problem::{ContactVec, Problem};
 use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
-use problems::{IMPACT, SMOOTH, problems, settled, welded};
+use problems::{IMPACT, SMOOTH, problems, settled};
 use solving::{ORDERS, solve, with};
 
 /// The largest difference of velocities, against the largest bias.
@@ -145,27 +145,4 @@ fn sweeps_are_the_same_bits_on_any_number_of_threads() {
             assert!([2, 3, 8].iter().all(|&threads| bits(threads) == one), "{solver:?} {order:?}");
         }
     }
-}
-
-#[test]
-fn bilateral_rows_are_held_by_every_solver() {
-    let problem = welded();
-    assert!(problem.rows.len() > 50);
-    let apgd = SolverOptions { tolerance: 1e-9, max_iterations: 100_000, ..SolverOptions::default() };
-    let (_, expected, report) = solve(&problem, &apgd);
-    assert_eq!(report.status, Status::Converged);
-    let unit = problem.bias.iter().map(DVec3::length).fold(0.0, f64::max);
-    assert!(expected.rows.iter().all(|g| g.abs() < 1e-6 * unit), "rows are held");
-    for order in [Order::Coloured, Order::Serial] {
-        let (γ, u, report) = solve(&problem, &with(SolverName::AcceleratedGs, Friction::Associated, order, 1e-9));
-        assert_eq!(report.status, Status::Converged);
-        assert!(distance(&problem, &u, &expected) < 1e-6);
-        assert!(u.rows.iter().all(|g| g.abs() < 1e-6 * unit));
-        assert!(γ.rows.iter().any(|&λ| λ < 0.0) && γ.rows.iter().any(|&λ| λ > 0.0), "both signs");
-    }
-    // A row is what the contact's three rows of the dense matrix are, without a cone.
-    let mut without = problem.clone();
-    (without.rows, without.bias.rows) = (Vec::new(), Vec::new());
-    let (_, free, _) = solve(&without, &apgd);
-    assert!(distance(&problem, &free, &expected) > 1e-3, "rows make a difference");
 }

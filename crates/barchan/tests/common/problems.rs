@@ -6,7 +6,7 @@
 use super::common::{run, simulation};
 use barchan::DVec3;
 use barchan::problem::{ContactScalars, ContactVec, Geometry, Problem, Row};
-use barchan::scene::{BodySpec, Fill, Lattice, Scene};
+use barchan::scene::{BodySpec, Fill, Scene};
 use barchan::shape::{Container, Face, Shape};
 use barchan::step::Simulation;
 use barchan::world::Material;
@@ -15,11 +15,13 @@ use std::sync::LazyLock;
 
 /// A settled bed.
 pub(crate) static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
+/// A settled bed of several chunks of bodies: on smaller ones all orders of sweeps are alike.
+pub(crate) static LARGE: LazyLock<Problem> = LazyLock::new(|| settled(900, 0.4));
 /// A settled bed without friction.
 pub(crate) static SMOOTH: LazyLock<Problem> = LazyLock::new(|| settled(180, 0.0));
 /// Spheres that have just hit the floor and each other.
 pub(crate) static IMPACT: LazyLock<Problem> = LazyLock::new(impact);
-/// A layer that slides down a slope.
+/// A layer in the middle of sliding down a slope.
 pub(crate) static SLIDING: LazyLock<Problem> = LazyLock::new(sliding);
 /// A bed whose contacts have all kinds of friction, some of it none.
 pub(crate) static MIXED: LazyLock<Problem> = LazyLock::new(mixed);
@@ -81,20 +83,20 @@ fn impact() -> Problem {
     simulation.problem().clone()
 }
 
-/// Three layers in a channel that falls towards +x at 35°, in the middle of sliding.
+/// A bed that slides because its box was tilted and lost two walls a moment ago.
 fn sliding() -> Problem {
-    let (sin, cos) = 35f64.to_radians().sin_cos();
-    let material = vec![Material { friction: 0.3, ..Material::default() }];
-    let mut scene = Scene { gravity: 9.81 * DVec3::new(sin, 0.0, -cos), material, ..Scene::default() };
-    let half = DVec3::new(0.2, 0.06, 0.2);
-    let open = vec![Face::LowX, Face::HighX, Face::HighZ];
-    scene.body.push(BodySpec::new(Shape::Container(Container { half_extents: half, open }.into()), half));
-    let lattice = Lattice::cubic([12, 5, 3], 0.0225, 0.01);
-    let origin = DVec3::new(0.02, 0.015, 0.012);
-    scene.lattice.push(Lattice { origin, jitter: 0.001, velocity: 0.3 * DVec3::X, ..lattice });
-    let mut simulation = Simulation::from_scene(&scene).expect("a sound scene");
-    run(&mut simulation, 150);
-    simulation.problem().clone()
+    let mut bed = simulation("sedimentation", &[("bodies", "220".into()), ("friction", "0.2".into())]);
+    run(&mut bed, 400);
+    let (sin, cos) = 40f64.to_radians().sin_cos();
+    bed.world.gravity = 9.81 * DVec3::new(sin, 0.0, -cos);
+    for shape in &mut bed.world.bodies.shape {
+        if let Shape::Container(container) = shape {
+            let open = vec![Face::LowX, Face::HighX, Face::HighZ];
+            *shape = Shape::Container(Container { open, ..Container::clone(container) }.into());
+        }
+    }
+    run(&mut bed, 40);
+    bed.problem().clone()
 }
 
 // ---------------------------------------------------------------- made from those
@@ -153,8 +155,8 @@ fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2], drift: DVec3
 }
 
 /// Some bodies of a bed joined to each other by joints of three rows, each as many times as told.
-pub(crate) fn joined(copies: usize) -> Problem {
-    let mut problem = BED.to_general();
+pub(crate) fn joined(bed: &Problem, copies: usize) -> Problem {
+    let mut problem = bed.to_general();
     let free: Vec<u32> = (0..problem.bodies() as u32).filter(|&j| problem.inverse_mass[j as usize] > 0.0).collect();
     let arms = [DVec3::new(0.004, 0.003, -0.002), DVec3::new(-0.005, 0.001, 0.002)];
     for pair in free.chunks_exact(2).take(30) {
@@ -167,8 +169,8 @@ pub(crate) fn joined(copies: usize) -> Problem {
 }
 
 /// A bed in which every ninth contact is welded: a joint forbids what the contact only bounds.
-pub(crate) fn welded() -> Problem {
-    let mut problem = BED.to_general();
+pub(crate) fn welded(bed: &Problem) -> Problem {
+    let mut problem = bed.to_general();
     for (i, bodies) in problem.pairs.clone().into_iter().enumerate().step_by(9) {
         let (arms, drift) = (problem.arms(i), problem.bias.get(i));
         joint(&mut problem, bodies, arms, drift);

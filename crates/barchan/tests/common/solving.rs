@@ -27,17 +27,18 @@ pub(crate) fn with(name: SolverName, friction: Friction, order: Order, tolerance
     }
 }
 
-/// Every solver that knows a law, those that sweep in every order, with its text and its options.
+/// Every solver that knows a law, with its name and its options.
 pub(crate) fn every_solver(law: Friction, tolerance: f64) -> Vec<(String, SolverOptions)> {
-    let mut all = Vec::new();
-    for &(name, text, _) in SolverName::ALL.iter().filter(|solver| solver.0.laws().contains(&law)) {
-        let sweeps = matches!(name, SolverName::AcceleratedGs | SolverName::Nbgs | SolverName::GaussSeidel);
-        for order in ORDERS.into_iter().take(if sweeps { 3 } else { 1 }) {
-            let text = if sweeps { format!("{text} {order:?}").to_lowercase() } else { text.to_owned() };
-            all.push((text, with(name, law, order, tolerance)));
-        }
-    }
-    all
+    let known = SolverName::ALL.iter().filter(|solver| solver.0.laws().contains(&law));
+    known.map(|&(name, text, _)| (text.to_owned(), with(name, law, Order::default(), tolerance))).collect()
+}
+
+/// Every solver of a law that sweeps, in every order.
+pub(crate) fn every_order(law: Friction, tolerance: f64) -> Vec<(String, SolverOptions)> {
+    let sweeps = [SolverName::AcceleratedGs, SolverName::Nbgs, SolverName::GaussSeidel];
+    let known = sweeps.into_iter().filter(|solver| solver.laws().contains(&law));
+    let named = |name: SolverName, order: Order| format!("{} {order:?}", name.name()).to_lowercase();
+    known.flat_map(|name| ORDERS.map(|order| (named(name, order), with(name, law, order, tolerance)))).collect()
 }
 
 /// Solves from a cold start: impulses, velocities u = Aγ + b, and the report.
