@@ -76,7 +76,13 @@ fn every_solver_of_the_associated_law_holds_rows_and_agrees_with_every_other() {
     for (name, problem) in with_rows() {
         let scales = Scales::of(&problem);
         let mut found = vec![exact(name, &problem)];
-        for tolerance in if problem.contacts() > 0 { [1e-2, 1e-3] } else { [1e-3, 1e-7] } {
+        // Joints that pull a bed apart take a hundred thousand iterations to 1e-7.
+        let tolerances = match name {
+            "welds" => [1e-3, 1e-9],
+            _ if problem.contacts() > 0 => [1e-2, 1e-3],
+            _ => [1e-3, 1e-7],
+        };
+        for tolerance in tolerances {
             for (solver, options) in every_solver(Friction::Associated, tolerance) {
                 let (solution, status) = solved(name, &problem, solver, options);
                 let sure = [SolverName::Apgd, SolverName::AcceleratedGs].contains(&options.name)
