@@ -310,8 +310,10 @@ impl Simulation {
             for i in range.filter(|&i| bodies.inverse_mass[i] > 0.0) {
                 let w = bodies.orientation[i].conjugate() * bodies.angular_velocity[i];
                 let mass = 1.0 / bodies.inverse_mass[i];
-                sum[0] += 0.5
-                    * (mass * bodies.velocity[i].length_squared() + (w * w / bodies.inverse_inertia[i]).element_sum());
+                // A body whose rotation is locked has no spin, and no inertia to divide by.
+                let turning =
+                    if w == glam::DVec3::ZERO { 0.0 } else { (w * w / bodies.inverse_inertia[i]).element_sum() };
+                sum[0] += 0.5 * (mass * bodies.velocity[i].length_squared() + turning);
                 sum[1] -= mass * gravity.dot(bodies.position[i]);
             }
             sum

@@ -1,30 +1,17 @@
 //! Problems that other programs wrote: read, solved, and judged by code of its own.
 //!
-//! The files are not part of this repository. They are looked for in `../shared/problems` beside the
-//! workspace, and the tests pass over them, saying so, where they are missing. The natural residual
-//! and the objective are evaluated by plain loops below, which share nothing with readers,
-//! operators and solvers.
+//! The tests pass over files that are missing, saying so. The natural residual and the objective
+//! are evaluated by plain loops below, which share nothing with readers, operators and solvers.
+
+mod common;
+#[path = "common/problems.rs"]
+mod problems;
 
 use barchan::problem::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response, RowsIterate};
 use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use problems::{expected_objective, files};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-/// The files by name, or nothing with a message.
-fn files() -> Vec<(String, PathBuf)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/problems");
-    let Ok(entries) = fs::read_dir(&folder) else {
-        eprintln!("passed over: there is no {}", folder.display());
-        return Vec::new();
-    };
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut found: Vec<_> = paths
-        .filter(|path| path.extension().is_some_and(|end| end == "dat"))
-        .map(|path| (path.file_stem().expect("a name").to_string_lossy().into_owned(), path))
-        .collect();
-    found.sort();
-    found
-}
+use std::path::Path;
 
 fn load(path: &Path) -> Assembled {
     match AnyProblem::load(path).unwrap_or_else(|error| panic!("{error}")) {
@@ -134,13 +121,6 @@ fn onto_cone([n, s, t]: [f64; 3], μ: f64) -> [f64; 3] {
         let along = (n + μ * slip) / (1.0 + μ * μ);
         [along, μ * along * s / slip, μ * along * t / slip]
     }
-}
-
-/// The optimal value that is known for a problem.
-fn expected_objective(path: &Path, name: &str) -> f64 {
-    let text = fs::read_to_string(path.with_file_name("expected.json")).expect("the known values");
-    let known: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    known[name]["ccp_objective"].as_f64().unwrap_or_else(|| panic!("{name} has no known value"))
 }
 
 // ---------------------------------------------------------------- tests

@@ -4,107 +4,16 @@
 //! those are compared.
 
 mod common;
+#[path = "common/problems.rs"]
+mod problems;
 
 use barchan::DVec3;
 use barchan::problem::{
     AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry,
-    MatrixFree, Problem, Response, Row, Workspace,
+    MatrixFree, Problem, Response, Workspace,
 };
-use barchan::scene::{BodySpec, Fill, Scene};
-use barchan::shape::Shape;
 use barchan::solver::{Apgd, Report, Scip, ScipOptions, Solver, SolverOptions, Status};
-use barchan::step::Simulation;
-use barchan::world::Material;
-use common::{run, simulation};
-use std::sync::LazyLock;
-
-// ---------------------------------------------------------------- problems from real steps
-
-fn settled(bodies: usize, friction: f64) -> Problem {
-    let mut bed = simulation("sedimentation", &[("bodies", bodies.to_string()), ("friction", friction.to_string())]);
-    run(&mut bed, 400);
-    bed.problem().clone()
-}
-
-/// Spheres of two materials and many sizes that have just hit the floor and each other.
-fn impact() -> Problem {
-    let material = vec![
-        Material { name: "ice".into(), friction: 0.0, ..Material::default() },
-        Material { name: "rubber".into(), friction: 0.9, restitution: 0.5, ..Material::default() },
-    ];
-    let mut scene = Scene { material, ..Scene::default() };
-    scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
-    let side = DVec3::new(0.2, 0.2, 0.0);
-    for (k, material) in ["ice", "rubber"].into_iter().enumerate() {
-        let low = DVec3::new(0.0, 0.0, 0.12 * k as f64);
-        let radius = barchan::scene::Radius::Uniform([0.008, 0.02]);
-        let fill = Fill::new(low, low + side + 0.12 * DVec3::Z, 60, radius);
-        scene.fill.push(Fill { velocity: DVec3::new(0.3, 0.0, -3.0), material: material.into(), ..fill });
-    }
-    let mut simulation = Simulation::from_scene(&scene).expect("a sound scene");
-    run(&mut simulation, 30);
-    simulation.problem().clone()
-}
-
-/// A bed whose contacts have all kinds of friction, some of it none.
-fn mixed() -> Problem {
-    let mut problem = BED.clone();
-    let μ: Vec<f64> = (0..problem.contacts()).map(|i| [0.0, 0.05, 0.3, 1.2, 1e-12][i % 5]).collect();
-    problem.friction = ContactScalars::from_slice(&μ);
-    problem
-}
-
-/// A bed of spheres that became something else: inertia that differs between axes, of which some
-/// cannot turn at all, and contacts beside the line of centres. Some motion parts all contacts.
-fn uneven() -> Problem {
-    let mut problem = BED.to_general();
-    let normals: Vec<DVec3> = problem.normals.iter().collect();
-    let Geometry::General { inverse_inertia, arms_a, arms_b } = &mut problem.geometry else { unreachable!() };
-    for (j, inertia) in inverse_inertia.iter_mut().enumerate() {
-        let [x, y, z, ..] = *inertia;
-        *inertia = match j % 4 {
-            0 => [0.0; 6],
-            1 => [x, 0.0, 0.0, 0.0, 0.0, 0.0],
-            _ => [x, 2.0 * y, 3.0 * z, 0.2 * x, -0.3 * x, 0.1 * x],
-        };
-    }
-    for (i, n) in normals.into_iter().enumerate() {
-        let aside = 0.002 * n.cross(DVec3::new(0.3, -0.5, 0.8));
-        arms_a.set(i, arms_a.get(i) + aside);
-        arms_b.set(i, arms_b.get(i) + aside);
-    }
-    let motion = |j: u32, arm: DVec3| {
-        let part = |k: u32| f64::from((j + 1).wrapping_mul(k) % 1009) / 1009.0 - 0.5;
-        let (v, s) =
-            (DVec3::new(part(12_553), part(7_919), part(104_729)), DVec3::new(part(617), part(431), part(877)));
-        // Of the spin only what the body's inertia allows.
-        let s = [DVec3::ZERO, DVec3::new(s.x, 0.0, 0.0), s, s][j as usize % 4];
-        if problem.inverse_mass[j as usize] > 0.0 { v + s.cross(arm) } else { DVec3::ZERO }
-    };
-    let bias = problem.pairs.iter().enumerate().map(|(i, &[a, b])| {
-        let [arm_a, arm_b] = problem.arms(i);
-        motion(a, arm_a) - motion(b, arm_b) + 0.05 * problem.normals.get(i)
-    });
-    problem.bias = ContactVec::from_slice(&bias.collect::<Vec<_>>());
-    problem
-}
-
-static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
-
-fn problems() -> [(&'static str, Problem); 5] {
-    let all = [
-        ("bed", BED.clone()),
-        ("smooth bed", settled(180, 0.0)),
-        ("impact", impact()),
-        ("mixed friction", mixed()),
-        ("uneven bodies", uneven()),
-    ];
-    for (name, problem) in &all {
-        assert_eq!(problem.check(), Ok(()));
-        assert!(problem.contacts() > 100, "{name} has {} contacts", problem.contacts());
-    }
-    all
-}
+use problems::{BED, all_problems, expected_objective, files, joined, settled};
 
 fn options(tolerance: f64) -> SolverOptions {
     SolverOptions { tolerance, max_iterations: 200_000, ..SolverOptions::default() }
@@ -148,14 +57,14 @@ fn difference(a: &(ContactVec, ContactVec, Report), b: &(ContactVec, ContactVec,
 
 #[test]
 fn agrees_with_apgd() {
-    for (name, problem) in problems() {
-        let there = solve(&problem, &mut Apgd::default(), &options(1e-9));
+    for (name, problem) in all_problems() {
+        let there = solve(problem, &mut Apgd::default(), &options(1e-9));
         assert_eq!(there.2.status, Status::Converged, "{name}");
         // Contacts that neither press nor part have impulses and velocities of the order of √ν.
-        let here = scip(&problem, &options(1e-5));
+        let here = scip(problem, &options(1e-5));
         assert_eq!(here.2.status, Status::Converged, "{name}: {:?}", here.2);
         assert!(here.2.iterations <= 40, "{name}: {} iterations", here.2.iterations);
-        feasible(&problem, &here.0);
+        feasible(problem, &here.0);
         let apart = difference(&here, &there);
         assert!(apart < 1e-4, "{name}: {apart}");
         let objective = (here.2.objective - there.2.objective).abs();
@@ -165,9 +74,9 @@ fn agrees_with_apgd() {
 
 #[test]
 fn both_forms_of_a_problem_have_one_solution() {
-    for (name, problem) in problems() {
-        let here = scip(&problem, &options(1e-6));
-        let assembled = Assembled::from_problem(&problem).expect("a sound problem");
+    for (name, problem) in all_problems() {
+        let here = scip(problem, &options(1e-6));
+        let assembled = Assembled::from_problem(problem).expect("a sound problem");
         let mut operator = BlockSparse::new(&assembled);
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
         let report = Scip::default().solve(&mut operator, &mut γ, &mut w, &options(1e-5), true);
@@ -203,11 +112,11 @@ fn every_criterion_stops_it() {
 #[test]
 fn conjugate_gradients_lead_to_the_same_solution() {
     // The last has more than one domain.
-    let large = ("large bed", settled(1500, 0.4));
-    for (name, problem) in problems().into_iter().chain([large]) {
-        let direct = scip(&problem, &options(1e-3));
+    let large = settled(1500, 0.4);
+    for (name, problem) in all_problems().into_iter().chain([("large bed", &large)]) {
+        let direct = scip(problem, &options(1e-3));
         let system = ScipOptions { system: barchan::problem::System::Iterative, ..ScipOptions::default() };
-        let iterative = scip(&problem, &SolverOptions { scip: system, ..options(1e-3) });
+        let iterative = scip(problem, &SolverOptions { scip: system, ..options(1e-3) });
         assert_eq!(iterative.2.status, Status::Converged, "{name}");
         let apart = (direct.2.objective - iterative.2.objective).abs();
         assert!(apart < 1e-4 * direct.2.objective.abs(), "{name}: {apart}");
@@ -218,8 +127,8 @@ fn conjugate_gradients_lead_to_the_same_solution() {
 #[test]
 fn a_solver_can_be_used_again() {
     let (mut workspace, mut solver) = (Workspace::default(), Scip::default());
-    let all = problems();
-    let again = all.iter().chain(&all[..2]).chain([&all[1], &all[4], &all[3]]);
+    let all = all_problems();
+    let again = all.iter().chain(&all[..2]).chain([&all[1], &all[5], &all[4]]);
     for (name, problem) in again {
         let fresh = scip(problem, &options(1e-4));
         let mut operator = MatrixFree::new(problem, &mut workspace);
@@ -334,29 +243,10 @@ fn what_has_no_solution_returns_numbers() {
 
 // ---------------------------------------------------------------- bilateral rows
 
-/// Some bodies of a bed joined to each other: one joint of three rows in full, and doubled.
-fn joined(doubled: bool) -> Problem {
-    let mut problem = BED.to_general();
-    let free: Vec<u32> = (0..problem.bodies() as u32).filter(|&j| problem.inverse_mass[j as usize] > 0.0).collect();
-    for pair in free.chunks_exact(2).take(30) {
-        for axis in DVec3::AXES {
-            let arms = [DVec3::new(0.004, 0.003, -0.002), DVec3::new(-0.005, 0.001, 0.002)];
-            let jacobian = [[axis, arms[0].cross(axis)], [-axis, -arms[1].cross(axis)]];
-            let copies = if doubled { 2 } else { 1 };
-            for _ in 0..copies {
-                problem.rows.push(Row { bodies: [pair[0], pair[1]], jacobian });
-                problem.bias.rows.push(0.01 * axis.x);
-            }
-        }
-    }
-    assert_eq!(problem.check(), Ok(()));
-    problem
-}
-
 #[test]
 fn rows_are_kept() {
-    for doubled in [false, true] {
-        let problem = joined(doubled);
+    for copies in [1, 2] {
+        let problem = joined(&BED, copies);
         let here = scip(&problem, &options(1e-6));
         assert_eq!(here.2.status, Status::Converged, "{:?}", here.2);
         feasible(&problem, &here.0);
@@ -369,18 +259,12 @@ fn rows_are_kept() {
 
 // ---------------------------------------------------------------- problems from outside
 
-/// The optimal values of `shared/problems`, by an independent interior point at 1e-9.
+/// The optimal values that an independent interior point found.
 #[test]
 fn problems_of_others_are_solved() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/problems");
-    let Ok(expected) = std::fs::read_to_string(format!("{folder}/expected.json")) else {
-        eprintln!("passed over: there is no {folder}/expected.json");
-        return;
-    };
-    let expected: serde_json::Value = serde_json::from_str(&expected).expect("a JSON file");
-    for (name, value) in expected.as_object().expect("an object") {
-        let value = value["ccp_objective"].as_f64().expect("a number");
-        let AnyProblem::Matrix(problem) = AnyProblem::load(format!("{folder}/{name}.dat")).expect("a problem") else {
+    for (name, path) in files() {
+        let value = expected_objective(&path, &name);
+        let AnyProblem::Matrix(problem) = AnyProblem::load(&path).expect("a problem") else {
             panic!("{name} has bodies")
         };
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());

@@ -7,19 +7,22 @@
 mod common;
 #[path = "common/problems.rs"]
 mod problems;
+#[path = "common/solving.rs"]
+mod solving;
 
 use barchan::DVec3;
 use barchan::problem::dense::Dense;
 use barchan::problem::{
     BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry, MatrixFree, Metric, Problem, Workspace,
 };
-use barchan::solver::{Apgd, ApgdOptions, Report, Solver, SolverOptions, Status};
+use barchan::solver::{Apgd, ApgdOptions, Friction, Report, Solver, SolverOptions, Status};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SolverStatus, ZeroConeT,
 };
 use problems::{BED, problems};
 use proptest::prelude::*;
+use solving::{objective, onto_cone};
 
 /// Runs APGD from a cold start.
 fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, Report) {
@@ -44,6 +47,10 @@ fn velocities(problem: &Problem, γ: &ContactVec) -> Vec<DVec3> {
 
 fn flat(γ: &ContactVec) -> Vec<f64> {
     γ.iter().flat_map(|p| p.to_array()).collect()
+}
+
+fn stacked(γ: &[f64]) -> ContactVec {
+    ContactVec::from_slice(&γ.chunks(3).map(DVec3::from_slice).collect::<Vec<_>>())
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -167,40 +174,9 @@ proptest! {
 
 // ---------------------------------------------------------------- residuals, from the definition
 
-/// The projection onto a friction cone, by cases.
-fn onto_cone(z: DVec3, n: DVec3, μ: f64) -> DVec3 {
-    let z_n = z.dot(n);
-    let z_t = z - z_n * n;
-    let slip = z_t.length();
-    if slip <= μ * z_n && z_n >= 0.0 {
-        z
-    } else if μ * slip <= -z_n {
-        DVec3::ZERO
-    } else {
-        // On the surface: along the ray (1, μ) of the plane of n and z_t.
-        let along = (z_n + μ * slip) / (1.0 + μ * μ);
-        along * n + if slip > 0.0 { z_t * (μ * along / slip) } else { DVec3::ZERO }
-    }
-}
-
-/// ‖γ − Π(γ − ηg)‖/‖Π(−ηb)‖ with the dense operator.
+/// The natural residual of the associated law.
 fn natural_residual(problem: &Problem, γ: &ContactVec) -> f64 {
-    natural_of(problem, &Dense::assemble(problem), &flat(γ))
-}
-
-fn natural_of(problem: &Problem, dense: &Dense, γ: &[f64]) -> f64 {
-    let m = problem.contacts();
-    let trace: f64 = (0..3 * m).map(|k| dense.a[k][k]).sum();
-    let η = 3.0 * m as f64 / trace;
-    let g = dense.gradient(γ);
-    let (mut above, mut below) = (0.0, 0.0);
-    for i in 0..m {
-        let at = |v: &[f64]| DVec3::new(v[3 * i], v[3 * i + 1], v[3 * i + 2]);
-        let (n, μ) = (problem.normals.get(i), problem.friction[i]);
-        above += (at(γ) - onto_cone(at(γ) - η * at(&g), n, μ)).length_squared();
-        below += onto_cone(-η * at(&dense.b), n, μ).length_squared();
-    }
-    if above == 0.0 { 0.0 } else { (above / below).sqrt() }
+    solving::natural_residual(problem, γ, Friction::Associated)
 }
 
 #[test]
@@ -323,12 +299,6 @@ fn by_interior_point(problem: &Problem) -> ContactVec {
     ContactVec::from_slice(&γ)
 }
 
-/// ½γᵀAγ + bᵀγ by the operator.
-fn objective(problem: &Problem, γ: &ContactVec) -> f64 {
-    let u = velocities(problem, γ);
-    (0..problem.contacts()).map(|i| 0.5 * γ.get(i).dot(u[i] + problem.bias.get(i))).sum()
-}
-
 #[test]
 fn an_independent_solver_finds_the_same_solution() {
     for (name, problem) in problems() {
@@ -357,7 +327,7 @@ fn textbook(problem: &Problem, dense: &Dense, iterations: usize) -> (Vec<f64>, V
     let minus = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(x, y)| x - y).collect() };
     let mut l = (0..size).map(|k| dense.a[k][k]).sum::<f64>() / size as f64;
     let (mut γ, mut y, mut θ) = (vec![0.0; size], vec![0.0; size], 1.0f64);
-    let mut residuals = vec![natural_of(problem, dense, &γ)];
+    let mut residuals = vec![natural_residual(problem, &stacked(&γ))];
     let (mut best, mut best_residual) = (γ.clone(), residuals[0]);
     for _ in 0..iterations {
         let g = dense.gradient(&y);
@@ -376,7 +346,7 @@ fn textbook(problem: &Problem, dense: &Dense, iterations: usize) -> (Vec<f64>, V
         θ = next;
         y = x.iter().zip(&γ).map(|(x, γ)| x + β * (x - γ)).collect();
         γ = x;
-        residuals.push(natural_of(problem, dense, &γ));
+        residuals.push(natural_residual(problem, &stacked(&γ)));
         if *residuals.last().expect("one") < best_residual {
             (best, best_residual) = (γ.clone(), *residuals.last().expect("one"));
         }

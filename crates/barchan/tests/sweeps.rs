@@ -4,43 +4,15 @@
 mod common;
 #[path = "common/problems.rs"]
 mod problems;
+#[path = "common/solving.rs"]
+mod solving;
 
 use barchan::DVec3;
 use barchan::problem::dense::Dense;
-use barchan::problem::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Row, Workspace};
-use barchan::solver::{
-    AcceleratedGsOptions, AnySolver, Friction, GaussSeidelOptions, NbgsOptions, Order, Report, Solver, SolverName,
-    SolverOptions, Status,
-};
-use problems::{BED, IMPACT, SMOOTH, problems};
-
-const ORDERS: [Order; 3] = [Order::Coloured, Order::Split, Order::Serial];
-
-fn with(name: SolverName, friction: Friction, order: Order, tolerance: f64) -> SolverOptions {
-    SolverOptions {
-        name,
-        friction: Some(friction),
-        tolerance,
-        max_iterations: 100_000,
-        accelerated_gs: AcceleratedGsOptions { order, ..AcceleratedGsOptions::default() },
-        nbgs: NbgsOptions { order, ..NbgsOptions::default() },
-        gauss_seidel: GaussSeidelOptions { order, ..GaussSeidelOptions::default() },
-        ..SolverOptions::default()
-    }
-}
-
-/// Solves from a cold start: impulses, velocities u = Aγ + b, and the report.
-fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, ContactVec, Report) {
-    assert_eq!(problem.check(), Ok(()));
-    let mut workspace = Workspace::default();
-    let mut operator = MatrixFree::new(problem, &mut workspace);
-    let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());
-    operator.clear_impulses(&mut γ);
-    let report = AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, options, false);
-    let mut u = ContactVec::default();
-    operator.gradient(&γ, &mut u);
-    (γ, u, report)
-}
+use barchan::problem::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
+use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use problems::{IMPACT, SMOOTH, problems, settled};
+use solving::{ORDERS, solve, with};
 
 /// The largest difference of velocities, against the largest bias.
 fn distance(problem: &Problem, u: &ContactVec, v: &ContactVec) -> f64 {
@@ -52,7 +24,12 @@ fn distance(problem: &Problem, u: &ContactVec, v: &ContactVec) -> f64 {
 fn every_sweeping_solver_of_the_associated_law_agrees_with_apgd() {
     for (name, round) in problems() {
         for problem in [round.clone(), round.to_general()] {
-            let apgd = SolverOptions { tolerance: 1e-9, max_iterations: 100_000, ..SolverOptions::default() };
+            let apgd = SolverOptions {
+                name: SolverName::Apgd,
+                tolerance: 1e-9,
+                max_iterations: 100_000,
+                ..SolverOptions::default()
+            };
             let (_, expected, _) = solve(&problem, &apgd);
             for solver in [SolverName::AcceleratedGs, SolverName::GaussSeidel] {
                 // Without momentum a bed takes for ever.
@@ -156,7 +133,9 @@ fn the_serial_order_takes_the_steps_of_the_textbook() {
 
 #[test]
 fn sweeps_are_the_same_bits_on_any_number_of_threads() {
-    let problem = barchan_problem_of_many_chunks();
+    // Large enough for several chunks of bodies, and so for several groups a phase.
+    let problem = settled(3000, 0.5);
+    assert!(problem.contacts() > 3000);
     for order in ORDERS {
         for solver in [SolverName::AcceleratedGs, SolverName::Nbgs] {
             let law = solver.laws()[0];
@@ -171,51 +150,6 @@ fn sweeps_are_the_same_bits_on_any_number_of_threads() {
             assert!([2, 3, 8].iter().all(|&threads| bits(threads) == one), "{solver:?} {order:?}");
         }
     }
-}
-
-/// A bed large enough for several chunks of bodies, and so for several groups a phase.
-fn barchan_problem_of_many_chunks() -> Problem {
-    let mut bed = common::simulation("sedimentation", &[("bodies", "3000".to_owned())]);
-    common::run(&mut bed, 250);
-    assert!(bed.problem().contacts() > 3000);
-    bed.problem().clone()
-}
-
-/// Bodies in a row, each tied to the next by rows that forbid any relative motion of a point.
-fn chain() -> Problem {
-    let mut problem = BED.to_general();
-    let pairs = problem.pairs.clone();
-    for (i, [a, b]) in pairs.into_iter().enumerate().step_by(9) {
-        let [arm_a, arm_b] = problem.arms(i);
-        for (k, e) in [DVec3::X, DVec3::Y, DVec3::Z].into_iter().enumerate() {
-            problem.rows.push(Row { bodies: [a, b], jacobian: [[e, arm_a.cross(e)], [-e, -arm_b.cross(e)]] });
-            problem.bias.rows.push(problem.bias.get(i)[k]);
-        }
-    }
-    problem
-}
-
-#[test]
-fn bilateral_rows_are_held_by_every_solver() {
-    let problem = chain();
-    assert!(problem.rows.len() > 50);
-    let apgd = SolverOptions { tolerance: 1e-9, max_iterations: 100_000, ..SolverOptions::default() };
-    let (_, expected, report) = solve(&problem, &apgd);
-    assert_eq!(report.status, Status::Converged);
-    let unit = problem.bias.iter().map(DVec3::length).fold(0.0, f64::max);
-    assert!(expected.rows.iter().all(|g| g.abs() < 1e-6 * unit), "rows are held");
-    for order in [Order::Coloured, Order::Serial] {
-        let (γ, u, report) = solve(&problem, &with(SolverName::AcceleratedGs, Friction::Associated, order, 1e-9));
-        assert_eq!(report.status, Status::Converged);
-        assert!(distance(&problem, &u, &expected) < 1e-6);
-        assert!(u.rows.iter().all(|g| g.abs() < 1e-6 * unit));
-        assert!(γ.rows.iter().any(|&λ| λ < 0.0) && γ.rows.iter().any(|&λ| λ > 0.0), "both signs");
-    }
-    // A row is what the contact's three rows of the dense matrix are, without a cone.
-    let mut without = problem.clone();
-    (without.rows, without.bias.rows) = (Vec::new(), Vec::new());
-    let (_, free, _) = solve(&without, &apgd);
-    assert!(distance(&problem, &free, &expected) > 1e-3, "rows make a difference");
 }
 
 /// A body between two walls that both push: no impulses solve that. Beside it one slides, so that

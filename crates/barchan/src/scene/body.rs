@@ -1,7 +1,7 @@
 //! A single body of a scene.
 
 use crate::shape::{HalfSpace, Shape};
-use crate::world::{Motion, Oscillation};
+use crate::world::{Motion, Oscillation, Rotation};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub struct BodySpec {
     /// How its motion comes about. A file that does not say gets a dynamic body, or a fixed one
     /// if the shape has no finite mass.
     pub motion: Motion,
+    /// Whether a dynamic body may turn.
+    pub rotation: Rotation,
     /// A shake on top of the velocity of a kinematic body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oscillation: Option<Oscillation>,
@@ -52,6 +54,7 @@ impl BodySpec {
             angular_velocity: DVec3::ZERO,
             material: String::new(),
             motion,
+            rotation: Rotation::Free,
             oscillation: None,
             force: None,
             torque: None,
@@ -59,7 +62,7 @@ impl BodySpec {
     }
 
     /// From the body frame to the world frame, of unit length.
-    pub fn rotation(&self) -> DQuat {
+    pub fn attitude(&self) -> DQuat {
         match (self.orientation, self.normal) {
             (Some(q), _) => q.normalize(),
             (None, Some(n)) => HalfSpace::orientation_for(n),
@@ -92,6 +95,8 @@ struct BodyText {
     #[serde(default)]
     material: String,
     motion: Option<Motion>,
+    #[serde(default)]
+    rotation: Rotation,
     oscillation: Option<Oscillation>,
     force: Option<DVec3>,
     torque: Option<DVec3>,
@@ -108,6 +113,7 @@ impl From<BodyText> for BodySpec {
             velocity: text.velocity,
             angular_velocity: text.angular_velocity,
             material: text.material,
+            rotation: text.rotation,
             oscillation: text.oscillation,
             force: text.force,
             torque: text.torque,

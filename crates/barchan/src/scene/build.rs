@@ -5,7 +5,7 @@ use super::fill::Placed;
 use super::{Fill, Scene};
 use crate::shape::Shape;
 use crate::world::{Body, ExternalForce, Materials, Motion, Prescribed, World};
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 
 impl Scene {
     /// The world that a run starts from. Ids follow the order of single bodies, lattices, fills.
@@ -51,11 +51,12 @@ impl Scene {
             let id = world.add(Body {
                 shape: spec.shape.clone(),
                 position: spec.position,
-                orientation: spec.rotation(),
+                orientation: spec.attitude(),
                 velocity: spec.velocity,
                 angular_velocity: spec.angular_velocity,
                 material: self.material_of(&spec.material),
                 motion: spec.motion,
+                rotation: spec.rotation,
             });
             if spec.force.is_some() || spec.torque.is_some() {
                 let [force, torque] = [spec.force, spec.torque].map(Option::unwrap_or_default);
@@ -86,15 +87,7 @@ impl Scene {
 }
 
 fn ball((position, radius, velocity): (DVec3, f64, DVec3), material: u16) -> Body {
-    Body {
-        shape: Shape::sphere(radius),
-        position,
-        orientation: DQuat::IDENTITY,
-        velocity,
-        angular_velocity: DVec3::ZERO,
-        material,
-        motion: Motion::Dynamic,
-    }
+    Body { velocity, material, ..Body::dynamic(Shape::sphere(radius), position) }
 }
 
 /// Centre and radius of every sphere so far.

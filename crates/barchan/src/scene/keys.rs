@@ -184,6 +184,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("angular_velocity", "rad/s, in the world frame"),
             key("material", MATERIAL),
             key("motion", "dynamic, fixed or kinematic (as prescribed by the velocities)"),
+            key("rotation", "of a dynamic body: free or locked (it never turns)"),
             optional(
                 "oscillation",
                 "{ amplitude = [0.0, 0.0, 0.01], frequency = 10.0, phase = 0.0 }",

@@ -8,7 +8,7 @@ use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
 use super::{BodySpec, Fill, Lattice, Radius, Scene};
 use crate::shape::Shape;
-use crate::world::{ForceField, Motion};
+use crate::world::{ForceField, Motion, Rotation};
 use glam::DVec3;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -222,6 +222,17 @@ impl Check<'_> {
         self.unless(body.motion == Motion::Fixed && moves, &at("velocity"), || {
             "a fixed body does not move; use motion = \"kinematic\"".into()
         });
+        if body.rotation == Rotation::Locked {
+            self.unless(body.motion != Motion::Dynamic, &at("rotation"), || {
+                "only the rotation of a dynamic body can be locked".into()
+            });
+            self.unless(body.angular_velocity != DVec3::ZERO, &at("angular_velocity"), || {
+                "a body whose rotation is locked does not turn".into()
+            });
+            self.unless(body.torque.is_some(), &at("torque"), || {
+                "a torque does nothing to a body whose rotation is locked".into()
+            });
+        }
         self.unless(body.oscillation.is_some() && body.motion != Motion::Kinematic, &at("oscillation"), || {
             "only a kinematic body can be shaken; use motion = \"kinematic\"".into()
         });
@@ -341,6 +352,12 @@ mod tests {
         starts(after(|s| s.body[1].normal = Some(DVec3::X)), "body[1].normal: only a half-space");
         starts(after(|s| s.body[0].velocity = DVec3::X), "body[0].velocity: a fixed body");
         starts(after(|s| s.body[0].force = Some(DVec3::X)), "body[0].force: ");
+        starts(after(|s| s.body[0].rotation = Rotation::Locked), "body[0].rotation: only the rotation of a dynamic");
+        let locked = BodySpec { rotation: Rotation::Locked, ..BodySpec::new(Shape::sphere(0.1), DVec3::Z) };
+        let turning = BodySpec { angular_velocity: DVec3::X, ..locked.clone() };
+        starts(after(|s| s.body[1] = turning), "body[1].angular_velocity: a body whose rotation is locked");
+        let twisted = BodySpec { torque: Some(DVec3::X), ..locked };
+        starts(after(|s| s.body[1] = twisted), "body[1].torque: a torque does nothing");
         let both = |s: &mut Scene| (s.body[0].normal, s.body[0].orientation) = (Some(DVec3::X), Some(DQuat::IDENTITY));
         starts(after(both), "body[0].normal: give an orientation or a normal");
         let shake = Oscillation { amplitude: DVec3::X, frequency: 1.0, phase: 0.0 };

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use crate::scene::{BodySpec, Fill, Lattice, Radius};
     use crate::shape::Shape;
-    use crate::world::{ForceField, Motion, Oscillation, PairException};
+    use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation};
     use glam::{DQuat, DVec3};
 
     /// A scene with something in every list, and every key that may be left out.
@@ -192,6 +192,7 @@ mod tests {
                 oscillation: Some(Oscillation { amplitude: DVec3::Z, frequency: 3.0, phase: 0.5 }),
                 ..body
             },
+            BodySpec { rotation: Rotation::Locked, ..BodySpec::new(Shape::sphere(0.1), DVec3::ZERO) },
             BodySpec { normal: Some(DVec3::Y), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) },
         ];
         scene.lattice.push(Lattice { count: Some(3), ..Lattice::cubic([2, 2, 2], DVec3::new(3.0, 4.0, 5.0), 1.0) });

@@ -18,6 +18,17 @@ pub enum Motion {
     Kinematic,
 }
 
+/// Whether a body may turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rotation {
+    /// As its inertia allows.
+    #[default]
+    Free,
+    /// Never, whatever acts on it: its inverse inertia is zero.
+    Locked,
+}
+
 /// How a column of the world is shared when bodies are spread over ranks (S4 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
@@ -93,7 +104,8 @@ columns! {
     angular_velocity: DVec3 => CopiedEachStep,
     /// 1/mass; zero for fixed and kinematic bodies.
     inverse_mass: f64 => CopiedOnce,
-    /// Inverse principal moments of inertia in the body frame; zero for fixed and kinematic bodies.
+    /// Inverse principal moments of inertia in the body frame; zero for fixed and kinematic bodies,
+    /// and for those whose rotation is locked.
     inverse_inertia: DVec3 => CopiedOnce,
     /// Shape in the body frame.
     shape: Shape => CopiedOnce,
@@ -122,6 +134,8 @@ pub struct Body {
     pub material: u16,
     /// How its motion comes about.
     pub motion: Motion,
+    /// Whether a dynamic body may turn.
+    pub rotation: Rotation,
 }
 
 impl Body {
@@ -135,6 +149,7 @@ impl Body {
             angular_velocity: DVec3::ZERO,
             material: 0,
             motion: Motion::Dynamic,
+            rotation: Rotation::Free,
         }
     }
 
@@ -176,17 +191,21 @@ impl Bodies {
         let (inverse_mass, inverse_inertia) = match body.motion {
             Motion::Dynamic => {
                 let m = body.shape.mass_properties(density).expect("a dynamic body needs a shape with a finite mass");
-                (1.0 / m.mass, m.inertia.recip())
+                match body.rotation {
+                    Rotation::Free => (1.0 / m.mass, m.inertia.recip()),
+                    Rotation::Locked => (1.0 / m.mass, DVec3::ZERO),
+                }
             }
             Motion::Fixed | Motion::Kinematic => (0.0, DVec3::ZERO),
         };
         let id = self.next_id;
         self.next_id += 1;
         let moves = body.motion != Motion::Fixed;
+        let turns = moves && (body.motion != Motion::Dynamic || body.rotation == Rotation::Free);
         self.position.push(body.position);
         self.orientation.push(body.orientation.normalize());
         self.velocity.push(if moves { body.velocity } else { DVec3::ZERO });
-        self.angular_velocity.push(if moves { body.angular_velocity } else { DVec3::ZERO });
+        self.angular_velocity.push(if turns { body.angular_velocity } else { DVec3::ZERO });
         self.inverse_mass.push(inverse_mass);
         self.inverse_inertia.push(inverse_inertia);
         self.shape.push(body.shape);

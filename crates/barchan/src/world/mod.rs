@@ -6,7 +6,7 @@ pub mod material;
 pub mod motion;
 pub mod reorder;
 
-pub use bodies::{Bodies, Body, Column, Motion, Sharing};
+pub use bodies::{Bodies, Body, Column, Motion, Rotation, Sharing};
 pub use forces::{ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};

@@ -1,5 +1,8 @@
 //! What several test programs start with: a scenario by name, with some of its numbers chosen.
 
+// Each test program takes what it needs.
+#![allow(dead_code)]
+
 use barchan::{scenario, step::Simulation};
 
 /// A simulation of the scenario `name`.

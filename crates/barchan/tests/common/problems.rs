@@ -1,22 +1,69 @@
-//! Contact problems from real steps, for tests of solvers.
+//! Contact problems for tests of solvers: from real steps, made from those, and from outside.
+
+// Each test program takes what it needs.
+#![allow(dead_code)]
 
 use super::common::{run, simulation};
 use barchan::DVec3;
-use barchan::problem::Problem;
+use barchan::problem::{ContactScalars, ContactVec, Geometry, Problem, Row};
 use barchan::scene::{BodySpec, Fill, Scene};
-use barchan::shape::Shape;
+use barchan::shape::{Container, Face, Shape};
 use barchan::step::Simulation;
 use barchan::world::Material;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+/// A settled bed.
+pub(crate) static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
+/// A settled bed of several chunks of bodies: on smaller ones all orders of sweeps are alike.
+pub(crate) static LARGE: LazyLock<Problem> = LazyLock::new(|| settled(900, 0.4));
+/// A settled bed without friction.
+pub(crate) static SMOOTH: LazyLock<Problem> = LazyLock::new(|| settled(180, 0.0));
+/// Spheres that have just hit the floor and each other.
+pub(crate) static IMPACT: LazyLock<Problem> = LazyLock::new(impact);
+/// A layer in the middle of sliding down a slope.
+pub(crate) static SLIDING: LazyLock<Problem> = LazyLock::new(sliding);
+/// A bed whose contacts have all kinds of friction, some of it none.
+pub(crate) static MIXED: LazyLock<Problem> = LazyLock::new(mixed);
+/// A bed of bodies that are not round.
+pub(crate) static UNEVEN: LazyLock<Problem> = LazyLock::new(uneven);
+
+/// The problems of beds and of an impact, with their names.
+pub(crate) fn problems() -> [(&'static str, &'static Problem); 3] {
+    checked([("bed", &*BED), ("smooth bed", &*SMOOTH), ("impact", &*IMPACT)])
+}
+
+/// Every problem of spheres, with its name.
+pub(crate) fn spheres() -> [(&'static str, &'static Problem); 5] {
+    let [bed, smooth, impact] = problems();
+    checked([bed, smooth, impact, ("sliding layer", &*SLIDING), ("mixed friction", &*MIXED)])
+}
+
+/// Every problem of contacts, with its name.
+pub(crate) fn all_problems() -> [(&'static str, &'static Problem); 6] {
+    let [bed, smooth, impact, sliding, mixed] = spheres();
+    checked([bed, smooth, impact, sliding, mixed, ("uneven bodies", &*UNEVEN)])
+}
+
+/// Sound problems, each with enough contacts to be worth solving.
+fn checked<const N: usize>(all: [(&'static str, &'static Problem); N]) -> [(&'static str, &'static Problem); N] {
+    for (name, problem) in all {
+        assert_eq!(problem.check(), Ok(()));
+        assert!(problem.contacts() > 100, "{name} has {} contacts", problem.contacts());
+    }
+    all
+}
+
+// ---------------------------------------------------------------- from real steps
+
 /// The contact problem of a settled bed.
-fn settled(bodies: usize, friction: f64) -> Problem {
+pub(crate) fn settled(bodies: usize, friction: f64) -> Problem {
     let mut bed = simulation("sedimentation", &[("bodies", bodies.to_string()), ("friction", friction.to_string())]);
     run(&mut bed, 400);
     bed.problem().clone()
 }
 
-/// Spheres of two materials and many sizes that have just hit the floor and each other.
+/// Spheres of two materials and many sizes, the upper ones with friction and bounce.
 fn impact() -> Problem {
     let material = vec![
         Material { name: "ice".into(), friction: 0.0, ..Material::default() },
@@ -36,16 +83,140 @@ fn impact() -> Problem {
     simulation.problem().clone()
 }
 
-pub(crate) static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
-pub(crate) static SMOOTH: LazyLock<Problem> = LazyLock::new(|| settled(180, 0.0));
-pub(crate) static IMPACT: LazyLock<Problem> = LazyLock::new(impact);
-
-/// The problems with their names; each has enough contacts to be worth solving.
-pub(crate) fn problems() -> [(&'static str, &'static Problem); 3] {
-    let all = [("bed", &*BED), ("smooth bed", &*SMOOTH), ("impact", &*IMPACT)];
-    for (name, problem) in all {
-        assert_eq!(problem.check(), Ok(()));
-        assert!(problem.contacts() > 100, "{name} has {} contacts", problem.contacts());
+/// A bed that slides because its box was tilted and lost two walls a moment ago.
+fn sliding() -> Problem {
+    let mut bed = simulation("sedimentation", &[("bodies", "220".into()), ("friction", "0.2".into())]);
+    run(&mut bed, 400);
+    let (sin, cos) = 40f64.to_radians().sin_cos();
+    bed.world.gravity = 9.81 * DVec3::new(sin, 0.0, -cos);
+    for shape in &mut bed.world.bodies.shape {
+        if let Shape::Container(container) = shape {
+            let open = vec![Face::LowX, Face::HighX, Face::HighZ];
+            *shape = Shape::Container(Container { open, ..Container::clone(container) }.into());
+        }
     }
-    all
+    run(&mut bed, 40);
+    bed.problem().clone()
+}
+
+// ---------------------------------------------------------------- made from those
+
+fn mixed() -> Problem {
+    let mut problem = BED.clone();
+    let μ: Vec<f64> = (0..problem.contacts()).map(|i| [0.0, 0.05, 0.3, 1.2, 1e-12][i % 5]).collect();
+    problem.friction = ContactScalars::from_slice(&μ);
+    problem
+}
+
+/// A bed of spheres that became something else: inertia that differs between axes, of which some
+/// cannot turn at all, and contacts beside the line of centres. Some motion parts all contacts.
+fn uneven() -> Problem {
+    let mut problem = BED.to_general();
+    let normals: Vec<DVec3> = problem.normals.iter().collect();
+    let Geometry::General { inverse_inertia, arms_a, arms_b } = &mut problem.geometry else { unreachable!() };
+    for (j, inertia) in inverse_inertia.iter_mut().enumerate() {
+        let [x, y, z, ..] = *inertia;
+        *inertia = match j % 4 {
+            0 => [0.0; 6],
+            1 => [x, 0.0, 0.0, 0.0, 0.0, 0.0],
+            _ => [x, 2.0 * y, 3.0 * z, 0.2 * x, -0.3 * x, 0.1 * x],
+        };
+    }
+    for (i, n) in normals.into_iter().enumerate() {
+        let aside = 0.002 * n.cross(DVec3::new(0.3, -0.5, 0.8));
+        arms_a.set(i, arms_a.get(i) + aside);
+        arms_b.set(i, arms_b.get(i) + aside);
+    }
+    let motion = |j: u32, arm: DVec3| {
+        let part = |k: u32| f64::from((j + 1).wrapping_mul(k) % 1009) / 1009.0 - 0.5;
+        let (v, s) =
+            (DVec3::new(part(12_553), part(7_919), part(104_729)), DVec3::new(part(617), part(431), part(877)));
+        // Of the spin only what the body's inertia allows.
+        let s = [DVec3::ZERO, DVec3::new(s.x, 0.0, 0.0), s, s][j as usize % 4];
+        if problem.inverse_mass[j as usize] > 0.0 { v + s.cross(arm) } else { DVec3::ZERO }
+    };
+    let bias = problem.pairs.iter().enumerate().map(|(i, &[a, b])| {
+        let [arm_a, arm_b] = problem.arms(i);
+        motion(a, arm_a) - motion(b, arm_b) + 0.05 * problem.normals.get(i)
+    });
+    problem.bias = ContactVec::from_slice(&bias.collect::<Vec<_>>());
+    problem
+}
+
+// ---------------------------------------------------------------- with bilateral rows
+
+/// A joint of three rows: the points at the arms of two bodies move together, but for a drift.
+fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2], drift: DVec3) {
+    for axis in DVec3::AXES {
+        let jacobian = [[axis, arms[0].cross(axis)], [-axis, -arms[1].cross(axis)]];
+        problem.rows.push(Row { bodies, jacobian });
+        problem.bias.rows.push(drift.dot(axis));
+    }
+}
+
+/// Some bodies of a bed joined to each other by joints of three rows, each as many times as told.
+pub(crate) fn joined(bed: &Problem, copies: usize) -> Problem {
+    let mut problem = bed.to_general();
+    let free: Vec<u32> = (0..problem.bodies() as u32).filter(|&j| problem.inverse_mass[j as usize] > 0.0).collect();
+    let arms = [DVec3::new(0.004, 0.003, -0.002), DVec3::new(-0.005, 0.001, 0.002)];
+    for pair in free.chunks_exact(2).take(30) {
+        for _ in 0..copies {
+            joint(&mut problem, [pair[0], pair[1]], arms, 0.01 * DVec3::X);
+        }
+    }
+    assert_eq!(problem.check(), Ok(()));
+    problem
+}
+
+/// A bed in which every ninth contact is welded: a joint forbids what the contact only bounds.
+pub(crate) fn welded(bed: &Problem) -> Problem {
+    let mut problem = bed.to_general();
+    for (i, bodies) in problem.pairs.clone().into_iter().enumerate().step_by(9) {
+        let (arms, drift) = (problem.arms(i), problem.bias.get(i));
+        joint(&mut problem, bodies, arms, drift);
+    }
+    assert_eq!(problem.check(), Ok(()));
+    problem
+}
+
+/// The joints of a problem without its contacts.
+pub(crate) fn only_rows(problem: &Problem) -> Problem {
+    let Geometry::General { inverse_inertia, .. } = &problem.geometry else { panic!("rows need the general geometry") };
+    let mut bias = ContactVec::default();
+    bias.rows.clone_from(&problem.bias.rows);
+    let geometry = Geometry::General {
+        inverse_inertia: inverse_inertia.clone(),
+        arms_a: ContactVec::default(),
+        arms_b: ContactVec::default(),
+    };
+    let (inverse_mass, rows) = (problem.inverse_mass.clone(), problem.rows.clone());
+    let alone = Problem { inverse_mass, geometry, rows, bias, ..Problem::default() };
+    assert_eq!(alone.check(), Ok(()));
+    alone
+}
+
+// ---------------------------------------------------------------- from outside
+
+/// The files of `../shared/problems` beside the workspace by name, or nothing with a message: they
+/// are not part of this repository.
+pub(crate) fn files() -> Vec<(String, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/problems");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        eprintln!("passed over: there is no {}", folder.display());
+        return Vec::new();
+    };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut found: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "dat"))
+        .map(|path| (path.file_stem().expect("a name").to_string_lossy().into_owned(), path))
+        .collect();
+    found.sort();
+    found
+}
+
+/// The optimal value that is known for a file, by an independent interior point at 1e-9.
+pub(crate) fn expected_objective(path: &Path, name: &str) -> f64 {
+    let text = std::fs::read_to_string(path.with_file_name("expected.json")).expect("the known values");
+    let known: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    known[name]["ccp_objective"].as_f64().unwrap_or_else(|| panic!("{name} has no known value"))
 }
