@@ -15,7 +15,8 @@
 //!
 //! Where contacts neither press nor part, impulses and velocities are both of the order of √ν, and
 //! ν can fall no further than the rounding of velocities allows. So a solve that ends short of its
-//! tolerance is handed to APGD, which knows zero from small and has few digits left to find.
+//! tolerance is handed to APGD, which knows zero from small and has few digits left to find. So is
+//! one that has no interior to go through: rows may forbid a contact to part at all.
 //!
 //! Impulses γ = T⁻¹x lie inside their cones always. Stopping is judged on them with their own
 //! response. Bilateral rows have y = 0 and H = 1/δ, a slight compliance of the system alone:
@@ -34,10 +35,6 @@ const AMPLE: f64 = 3.0;
 const COMPLIANCE: f64 = 1e-9;
 /// Iterations without a better residual after which a solve counts as stalled.
 const PATIENCE: u32 = 20;
-/// Natural residual below which a solve that stalled was nearly done.
-const NEARLY: f64 = 1e-2;
-/// Iterations of APGD that may follow, at most.
-const POLISH: u32 = 3000;
 /// Steps shorter than this lead nowhere.
 const SHORTEST: f64 = 1e-10;
 
@@ -108,7 +105,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
             Some(status) => status,
             None => self.iterate(problem, γ, response, options, keep_history, &mut report),
         };
-        if report.status == Status::Stalled && problem.residuals(γ, response).0.natural < NEARLY {
+        if report.status == Status::Stalled {
             self.polish(problem, γ, response, options, keep_history, &mut report);
         }
         let (residuals, work) = problem.residuals(γ, response);
@@ -228,7 +225,7 @@ impl<I: Default, V: Default> Scip<I, V> {
         }
     }
 
-    /// Hands the best impulses to APGD for what iterations are left, and no more than make sense.
+    /// Hands the best impulses to APGD for what iterations are left.
     fn polish<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
         problem: &mut P,
@@ -238,15 +235,11 @@ impl<I: Default, V: Default> Scip<I, V> {
         keep_history: bool,
         report: &mut Report,
     ) {
-        let max_iterations = (options.max_iterations - report.iterations).min(POLISH);
-        let options = SolverOptions { max_iterations, ..*options };
-        let rest = self.apgd.solve(problem, γ, response, &options, keep_history);
+        let rest = self.apgd.solve(problem, γ, response, &options.after(report.iterations), keep_history);
         report.remember_all(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;
-        if rest.status == Status::Converged {
-            report.status = Status::Converged;
-        }
+        report.status = rest.status;
     }
 
     /// One predictor and corrector from x, y with g = Aγ + b. Says whether it led anywhere.

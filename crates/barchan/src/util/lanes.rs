@@ -290,12 +290,26 @@ const _: () = assert!(size_of::<V4>() == 3 * LANES * size_of::<f64>());
 
 /// A contact-side vector: three numbers a contact, and one a bilateral row. Lanes behind the last
 /// contact are zero.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct ContactVec {
     /// One number a bilateral row.
     pub rows: Vec<f64>,
     blocks: Vec<V4>,
     len: usize,
+}
+
+/// By hand, since `clone_from` is to keep the memory that is there.
+impl Clone for ContactVec {
+    fn clone(&self) -> Self {
+        Self { rows: self.rows.clone(), blocks: self.blocks.clone(), len: self.len }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        reserve_with_slack(&mut self.blocks, from.blocks.len());
+        self.rows.clone_from(&from.rows);
+        self.blocks.clone_from(&from.blocks);
+        self.len = from.len;
+    }
 }
 
 impl ContactVec {

@@ -127,26 +127,38 @@ fn uneven() -> Problem {
         arms_a.set(i, arms_a.get(i) + aside);
         arms_b.set(i, arms_b.get(i) + aside);
     }
-    let motion = |j: u32, arm: DVec3| {
-        let part = |k: u32| f64::from((j + 1).wrapping_mul(k) % 1009) / 1009.0 - 0.5;
-        let (v, s) =
-            (DVec3::new(part(12_553), part(7_919), part(104_729)), DVec3::new(part(617), part(431), part(877)));
-        // Of the spin only what the body's inertia allows.
-        let s = [DVec3::ZERO, DVec3::new(s.x, 0.0, 0.0), s, s][j as usize % 4];
-        if problem.inverse_mass[j as usize] > 0.0 { v + s.cross(arm) } else { DVec3::ZERO }
-    };
-    let bias = problem.pairs.iter().enumerate().map(|(i, &[a, b])| {
-        let [arm_a, arm_b] = problem.arms(i);
-        motion(a, arm_a) - motion(b, arm_b) + 0.05 * problem.normals.get(i)
-    });
-    problem.bias = ContactVec::from_slice(&bias.collect::<Vec<_>>());
+    stir(&mut problem, |_| 0.05);
     problem
+}
+
+/// A motion of every body, and the velocity that it gives to the point at an arm.
+fn motion(problem: &Problem, j: u32, arm: DVec3) -> DVec3 {
+    let part = |k: u32| f64::from((j + 1).wrapping_mul(k) % 1009) / 1009.0 - 0.5;
+    let (v, s) = (DVec3::new(part(12_553), part(7_919), part(104_729)), DVec3::new(part(617), part(431), part(877)));
+    let Geometry::General { inverse_inertia, .. } = &problem.geometry else { panic!("not for round bodies") };
+    // Of the spin only what the body's inertia allows.
+    let [x, y, z, ..] = inverse_inertia[j as usize];
+    let s = DVec3::new(x, y, z).map(|inertia| if inertia > 0.0 { 1.0 } else { 0.0 }) * s;
+    if problem.inverse_mass[j as usize] > 0.0 { v + s.cross(arm) } else { DVec3::ZERO }
+}
+
+/// Gives a problem velocities that some motion of the bodies undoes, but for a speed at which
+/// each contact then parts. So there is a solution.
+fn stir(problem: &mut Problem, parting: impl Fn(usize) -> f64) {
+    let bias: Vec<DVec3> = (0..problem.contacts())
+        .map(|i| {
+            let ([a, b], [arm_a, arm_b]) = (problem.pairs[i], problem.arms(i));
+            motion(problem, a, arm_a) - motion(problem, b, arm_b) + parting(i) * problem.normals.get(i)
+        })
+        .collect();
+    problem.bias = ContactVec::from_slice(&bias);
 }
 
 // ---------------------------------------------------------------- with bilateral rows
 
-/// A joint of three rows: the points at the arms of two bodies move together, but for a drift.
-fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2], drift: DVec3) {
+/// A joint of three rows: the points at the arms of two bodies move together.
+fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2]) {
+    let drift = motion(problem, bodies[0], arms[0]) - motion(problem, bodies[1], arms[1]);
     for axis in DVec3::AXES {
         let jacobian = [[axis, arms[0].cross(axis)], [-axis, -arms[1].cross(axis)]];
         problem.rows.push(Row { bodies, jacobian });
@@ -154,26 +166,31 @@ fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2], drift: DVec3
     }
 }
 
-/// Some bodies of a bed joined to each other by joints of three rows, each as many times as told.
+/// Some bodies of a stirred bed joined to each other by joints of three rows, each as many times
+/// as told.
 pub(crate) fn joined(bed: &Problem, copies: usize) -> Problem {
     let mut problem = bed.to_general();
+    stir(&mut problem, |_| 0.05);
     let free: Vec<u32> = (0..problem.bodies() as u32).filter(|&j| problem.inverse_mass[j as usize] > 0.0).collect();
     let arms = [DVec3::new(0.004, 0.003, -0.002), DVec3::new(-0.005, 0.001, 0.002)];
     for pair in free.chunks_exact(2).take(30) {
         for _ in 0..copies {
-            joint(&mut problem, [pair[0], pair[1]], arms, 0.01 * DVec3::X);
+            joint(&mut problem, [pair[0], pair[1]], arms);
         }
     }
     assert_eq!(problem.check(), Ok(()));
     problem
 }
 
-/// A bed in which every ninth contact is welded: a joint forbids what the contact only bounds.
+/// A stirred bed in which every ninth contact is welded: a joint forbids what the contact only
+/// bounds.
 pub(crate) fn welded(bed: &Problem) -> Problem {
     let mut problem = bed.to_general();
-    for (i, bodies) in problem.pairs.clone().into_iter().enumerate().step_by(9) {
-        let (arms, drift) = (problem.arms(i), problem.bias.get(i));
-        joint(&mut problem, bodies, arms, drift);
+    let is_welded = |i: usize| i % 9 == 0;
+    stir(&mut problem, |i| if is_welded(i) { 0.0 } else { 0.05 });
+    for (i, bodies) in problem.pairs.clone().into_iter().enumerate().filter(|x| is_welded(x.0)) {
+        let arms = problem.arms(i);
+        joint(&mut problem, bodies, arms);
     }
     assert_eq!(problem.check(), Ok(()));
     problem
