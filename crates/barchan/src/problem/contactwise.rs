@@ -45,6 +45,10 @@ impl Problem {
     }
 }
 
+/// What rounding leaves of an impulse. Where a problem has no solution impulses grow without end,
+/// and the difference of two large ones would pass for none.
+pub(super) const ROUNDING: f64 = 1e-15;
+
 /// Partial sums of a pass over contacts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
@@ -131,11 +135,11 @@ impl<T: Lanes> LaneSums<T> {
         }
     }
 
-    /// Adds |γ − Π(γ − ηg)|².
+    /// Adds |γ − Π(γ − ηg)|², and what rounding makes of it.
     #[inline(always)]
     pub(super) fn add_natural(&mut self, γ: V3<T>, g: V3<T>, n: V3<T>, μ: T, η: f64) {
         let r = γ - project4(γ - g * T::splat(η), n, μ, T::splat(1.0));
-        self.natural = self.natural + r.dot(r);
+        self.natural = self.natural + r.dot(r) + γ.dot(γ) * T::splat(ROUNDING * ROUNDING);
     }
 
     /// Adds the violations of S1 III-C and of the earlier text.

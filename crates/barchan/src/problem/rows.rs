@@ -3,7 +3,7 @@
 //! A row is the gradient of a joint's constraint with respect to the motion of two bodies. In
 //! every solver its projection is the identity. Impulses of rows lie in [`ContactVec::rows`].
 
-use super::contactwise::Sums;
+use super::contactwise::{ROUNDING, Sums};
 use super::kernels::{Twist, Wrench, symmetric_times};
 use super::{Geometry, Problem};
 use crate::util::lanes::ContactVec;
@@ -136,7 +136,7 @@ pub(super) fn descend_rows(step: &RowStep<'_>, range: Range<usize>, x: &mut [f64
 
 /// Adds the residuals of a row with impulse γ and velocity g: g should be zero.
 pub(super) fn add_residual(sums: &mut Sums, γ: f64, g: f64, η: f64) {
-    sums.natural += η * g * (η * g);
+    sums.natural += η * g * (η * g) + γ * γ * ROUNDING * ROUNDING;
     sums.dual = sums.dual.max(g.abs());
     sums.complementarity += γ * g;
     sums.work += γ * g;
