@@ -158,7 +158,7 @@ impl Comparison {
             (directory::residual_plot(problem), plots::residuals(self, entries)),
             (directory::PROFILE.into(), plots::profiles(self)),
         ] {
-            write_whole(&directory.join(name), |file| file.write_all(chart.svg().as_bytes()))?;
+            write_whole(&directory.join(name), |file| file.write_all(chart.svg()?.as_bytes()))?;
         }
         write_whole(&directory.join(directory::HISTORY), |file| table::write_history(file, &self.entries))?;
         write_whole(&directory.join(directory::RESULTS), |file| table::write_csv(file, &self.entries))?;
