@@ -55,7 +55,7 @@ fn allocations(broad_phase: &str, solver: &str, order: &str) -> usize {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     pool.install(|| {
         let mut bed = simulation("sedimentation", &overrides);
-        run(&mut bed, 400);
+        run(&mut bed, 800);
         COUNT.store(0, Ordering::Relaxed);
         WATCHING.store(true, Ordering::Relaxed);
         let reports: [_; 20] = std::array::from_fn(|_| bed.step());
