@@ -8,6 +8,10 @@ use barchan::solver::{AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Repor
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 
+/// Steps of a settled bed before its problem is taken: they give the warm start something to start
+/// from.
+pub(super) const STEPS: usize = 20;
+
 const RESIDUALS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 
 /// Solves to the last of the residuals, with the history.
@@ -21,16 +25,14 @@ pub(super) fn solve(problem: &Problem, start: &ContactVec, options: SolverOption
 }
 
 /// Iterations and operator applications to each residual; null where it was not reached.
-fn table(report: &Report) -> (Value, Value) {
-    let reached = RESIDUALS.map(|tolerance| report.history.iter().position(|m| m.residual <= tolerance));
-    let applications = reached.map(|k| k.map(|k| report.history[k].operator_applications));
-    (json!(reached), json!(applications))
+pub(super) fn table(report: &Report) -> (Value, Value) {
+    let reached = RESIDUALS.map(|tolerance| report.history.iter().find(|m| m.residual <= tolerance));
+    (json!(reached.map(|m| m.map(|m| m.iterations))), json!(reached.map(|m| m.map(|m| m.operator_applications))))
 }
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let mut simulation = Simulation::new(settled::bed(25_000, &context.cache)?, settled::options()?);
-    // A few steps give the warm start something to start from.
-    for _ in 0..20 {
+    for _ in 0..STEPS {
         simulation.step()?;
     }
     let (problem, warm) = simulation.pose();

@@ -11,6 +11,7 @@ mod iterations;
 mod memory;
 mod operator;
 mod scale;
+mod scip;
 mod settled;
 mod sweep;
 mod triad;
@@ -52,6 +53,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
     Bench { name: "iterations", summary: "iterations to S1's residuals on 25 000 spheres", run: iterations::run },
+    Bench { name: "scip", summary: "the interior point to the same on 25 000 and 100 000 spheres", run: scip::run },
     Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
     Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
 ];
