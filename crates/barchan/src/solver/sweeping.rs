@@ -17,11 +17,11 @@ const FIRST_LOOK: u32 = 2;
 const BLIND: u32 = 16;
 /// The same under Coulomb's law, where a look tells as well whether momentum has led astray.
 const WATCHFUL: u32 = 8;
-/// Momentum after k sweeps without restart is β = k/(k + r), where r goes from 2 to 4 in the first
+/// Momentum after k sweeps without restart is β = k/(k + r), where r goes from 2 to 5 in the first
 /// hundred sweeps. A small r is best for few digits, and makes the residual swing later. To S1's
-/// residual of 1e-3, 3 throughout took 10 to 45 % more sweeps on three settled beds of 25 000.
+/// residual of 1e-3, 3 throughout took 15 to 52 % more sweeps on three settled beds of 25 000.
 const EAGER: f64 = 2.0;
-const DAMPED: f64 = 4.0;
+const DAMPED: f64 = 5.0;
 const EAGER_SWEEPS: f64 = 100.0;
 /// After so many sweeps momentum grows with their root. All of it needs up to a fifth more sweeps to
 /// 1e-4, and a limit of 0.98 twice as many to 1e-6.
