@@ -32,17 +32,20 @@ const ROUNDING: f64 = 1.001;
 
 /// How a solve ended, as the comparison sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
     /// The residual, computed afresh, is within the tolerance.
     Converged,
     /// The iterations ran out.
+    #[serde(rename = "iteration limit")]
     IterationLimit,
     /// The time ran out.
+    #[serde(rename = "time limit")]
     TimeLimit,
     /// The solver saw no way forward, or took for solved what is not.
     Stalled,
     /// Something was not a number.
+    #[serde(rename = "bad problem")]
     BadProblem,
 }
 

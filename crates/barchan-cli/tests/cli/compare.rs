@@ -149,7 +149,7 @@ fn who_does_not_converge_is_shown_and_no_failure() {
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.contains("iteration limit") && said.out.contains("0 of 2"), "{said:?}");
     let text = desk.read("short/comparison.csv");
-    assert!(rows(&text)[1..].iter().all(|row| row[4] == "iteration-limit" && row[10].is_empty()), "{text}");
+    assert!(rows(&text)[1..].iter().all(|row| row[4] == "iteration limit" && row[10].is_empty()), "{text}");
     for plot in ["profile", "residual-problem-200"] {
         assert_well_formed(&desk.read(&format!("short/{plot}.svg")));
     }

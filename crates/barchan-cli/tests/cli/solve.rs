@@ -100,7 +100,7 @@ fn what_is_not_solved_is_told_by_an_exit_code_of_its_own() {
     let said = desk.barchan("solve two.dat --tol 1e-12 --max-iterations 2 --solution short.txt --json");
     said.refused(3, &["two.dat is not solved: iteration limit after 2 iterations", "expected 1e-12 or less"]);
     let json: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!([&json["status"], &json["iterations"]], [&Value::from("iteration-limit"), &Value::from(2)]);
+    assert_eq!([&json["status"], &json["iterations"]], [&Value::from("iteration limit"), &Value::from(2)]);
     assert_eq!(rows(&desk.read("short.txt")).len(), 2);
     let said = desk.barchan("solve two.dat --tol 1e-12 --max-iterations 2");
     assert!(said.code == 3 && said.out.contains("iteration limit"), "{said:?}");

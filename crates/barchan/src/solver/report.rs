@@ -7,16 +7,18 @@ use std::time::Instant;
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// The residual fell below the tolerance.
     #[default]
     Converged,
     /// The iterations ran out first.
+    #[serde(rename = "iteration limit")]
     IterationLimit,
     /// Further iterations would not help.
     Stalled,
     /// The problem holds something that is not a number, or makes no sense.
+    #[serde(rename = "bad problem")]
     BadProblem,
 }
 
