@@ -115,7 +115,7 @@ fn rounded(ratio: f64) -> String {
 pub(super) fn write_csv(out: &mut impl Write, entries: &[Entry]) -> io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     for e in entries {
-        let status = e.status.words().replace(' ', "-");
+        let status = e.status.words();
         let ratio = e.ratio.map_or(String::new(), |ratio| format!("{ratio:?}"));
         writeln!(
             out,

@@ -26,7 +26,8 @@ fn json_is_one_object_with_the_promised_keys() {
          solver state_hash steps threads time version"
     );
     assert_eq!(keys(&json["energy"]), "kinetic potential");
-    let solver = "iterations_max iterations_mean name operator_applications residual_max steps_converged tolerance";
+    let solver =
+        "iterations_max iterations_mean name operator_applications residual_max steps_converged taken tolerance";
     assert_eq!(keys(&json["solver"]), solver);
     assert_eq!(keys(&json["seconds"]), "broad integrate narrow output solve total");
     assert_eq!(json["scenario"], "sedimentation");
@@ -54,7 +55,7 @@ fn the_state_is_the_same_with_any_broad_phase() {
     assert_eq!(octree, hash("grid"));
     assert_eq!(octree, hash("brute-force"));
     // The shorthand for the solver that is the default anyway.
-    assert_eq!(octree, desk.hash(&format!("{BED} --solver apgd")));
+    assert_eq!(octree, desk.hash(&format!("{BED} --solver auto")));
 }
 
 #[test]

@@ -38,9 +38,13 @@ fn a_report_for_people_and_one_for_programs() {
     let desk = desk();
     let said = desk.barchan("solve two.dat");
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:?}");
-    for words in
-        ["problem      two.dat\n", "contacts     2\n", "apgd, associated friction", "converged", "tolerance 1e-6"]
-    {
+    for words in [
+        "problem      two.dat\n",
+        "contacts     2\n",
+        "auto took accelerated-gs, associated friction",
+        "converged",
+        "tolerance 1e-6",
+    ] {
         assert!(said.out.contains(words), "no {words:?} in {}", said.out);
     }
     let said = desk.barchan("solve two.dat --solver apgd --friction associated --tol 1e-9 --threads 2 --json");
@@ -48,7 +52,7 @@ fn a_report_for_people_and_one_for_programs() {
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(
         keys(&json),
-        "contacts friction iterations objective operator_applications residual seconds solver status"
+        "contacts friction iterations objective operator_applications residual seconds solver status taken"
     );
     assert_eq!(keys(&json["residual"]), "complementarity dual natural primal");
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/problem-files.md");
@@ -97,12 +101,12 @@ fn the_solution_solves_the_problem() {
 #[test]
 fn what_is_not_solved_is_told_by_an_exit_code_of_its_own() {
     let desk = desk();
-    let said = desk.barchan("solve two.dat --tol 1e-12 --max-iterations 2 --solution short.txt --json");
+    let said = desk.barchan("solve two.dat --solver apgd --tol 1e-12 --max-iterations 2 --solution short.txt --json");
     said.refused(3, &["two.dat is not solved: iteration limit after 2 iterations", "expected 1e-12 or less"]);
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!([&json["status"], &json["iterations"]], [&Value::from("iteration limit"), &Value::from(2)]);
     assert_eq!(rows(&desk.read("short.txt")).len(), 2);
-    let said = desk.barchan("solve two.dat --tol 1e-12 --max-iterations 2");
+    let said = desk.barchan("solve two.dat --solver apgd --tol 1e-12 --max-iterations 2");
     assert!(said.code == 3 && said.out.contains("iteration limit"), "{said:?}");
     assert!(desk.barchan("solve --help").out.contains("3 not solved"));
 }
