@@ -155,7 +155,7 @@ fn main() {
         };
         let here = pool.install(|| best(scip));
         let unit = mass * speed * speed;
-        let (impulses, velocities) = (in_impulses(&problem, 1.0 / mass, speed), in_velocities(&problem, mass, speed));
+        let (impulses, velocities) = (in_impulses(&problem, mass, speed), in_velocities(&problem, mass, speed));
         let (one, two) = (best(|| impulses.solve()), best(|| velocities.solve()));
         let apart = |objective: f64| (objective * unit - here.2) / here.2;
         println!(
