@@ -23,7 +23,7 @@
 //! what it leaves of a row's velocity, the next step removes.
 
 use super::jordan::{Cone, Scaling};
-use super::{Apgd, Report, Solver, SolverOptions, Status};
+use super::{Apgd, Friction, Report, Solver, SolverOptions, Status};
 use crate::problem::{Fold, NewtonOptions, NewtonProblem, Unknown};
 use glam::DVec3;
 
@@ -97,6 +97,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
             problem.clear_velocities(response);
             return report;
         }
+        problem.set_law(Friction::Associated);
         let status = self.start(problem, γ, response, options, &mut report);
         if keep_history {
             report.remember(report.residual);
@@ -108,11 +109,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         if report.status == Status::Stalled {
             self.polish(problem, γ, response, options, keep_history, &mut report);
         }
-        let (residuals, work) = problem.residuals(γ, response);
-        report.residuals = residuals;
-        report.residual = residuals.by(options.criterion);
-        // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
-        report.objective = 0.5 * (work + problem.dot_bias(γ));
+        report.judge(problem, γ, response, options.criterion);
         report
     }
 }
