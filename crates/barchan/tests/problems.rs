@@ -206,6 +206,7 @@ fn exact_coulomb_friction_is_solved() {
     }
     let by = |solver: &str| table.iter().filter(|(_, solved)| solved.contains(&solver)).count();
     assert!(by("nbgs") >= 7 && by("accelerated-gs") >= 7, "{table:?}");
+    assert!(by("auto") == table.len() && by("apgd") == table.len() && by("scip") == table.len(), "{table:?}");
     assert!(table.iter().all(|(_, solved)| !solved.is_empty()), "{table:?}");
     let table = coulomb_solvers(1e-8);
     assert!(table.iter().filter(|(_, solved)| !solved.is_empty()).count() >= 7, "{table:?}");
