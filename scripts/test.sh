@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every check there is: formatting, lints, tests, documentation, the README's commands,
-# the examples, and frames as VTK reads them. Works from any directory.
+# the examples, frames as VTK reads them, and ranks over MPI. Works from any directory.
 #
 # Needs a Rust toolchain and the network. On Debian it installs the packages that are missing.
 set -euo pipefail
@@ -12,6 +12,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 export CARGO_TARGET_DIR=$target
+source "$root/scripts/packages.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,24 +39,6 @@ stage() {
         failed=$((failed + 1))
         printf '== %s: FAILED with code %d\n' "$name" "$status" >&2
     fi
-}
-
-die() {
-    printf 'test.sh: %s\n' "$1" >&2
-    exit 1
-}
-
-# Installs Debian packages, and says what to install elsewhere.
-install_packages() {
-    local sudo=()
-    command -v apt-get >/dev/null || die "please install what the Debian packages $* hold, and run this again"
-    if [ "$(id -u)" -ne 0 ]; then
-        command -v sudo >/dev/null || die "missing: $*. Please run, as root: apt-get install $*"
-        sudo=(sudo)
-    fi
-    echo "installing $*"
-    "${sudo[@]}" apt-get update
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
 }
 
 install_missing() {
@@ -127,6 +110,12 @@ vtk() {
     "$target/release/barchan" run sedimentation --set bodies=2000 --set output.frame_interval=0.05 \
         --time 0.2 --out "$work/vtk" --quiet
     "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000
+    # More ranks than bodies: some pieces are empty.
+    "$target/release/barchan" run head-on --ranks 4 --out "$work/vtk-few" --quiet
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-few" --points 2 --ranks 4
+    "$target/release/barchan" run sedimentation --set bodies=1000 --set output.frame_interval=0.05 \
+        --time 0.2 --ranks 3 --out "$work/vtk-ranks" --quiet
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-ranks" --points 1000 --ranks 3
 }
 
 install_missing
@@ -138,6 +127,7 @@ stage "release build" cargo build --release --workspace
 stage "commands of the README" readme
 stage "examples" examples
 stage "frames as VTK reads them" vtk
+stage "ranks over MPI" "$root/scripts/mpi.sh"
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
 test "$failed" -eq 0

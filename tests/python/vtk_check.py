@@ -3,6 +3,7 @@
 
     pip install pyvista
     python tests/python/vtk_check.py runs/settle --points 5000
+    python tests/python/vtk_check.py runs/shared --points 5000 --ranks 3
 
 The writer is tested beside its code; this is the view from outside: would ParaView read it?
 Exits with 1 and says why if anything is wrong.
@@ -11,9 +12,11 @@ Exits with 1 and says why if anything is wrong.
 import argparse
 import pathlib
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pyvista
+from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
 
 # Name, components, and type of every field that a frame must carry.
 FIELDS = {
@@ -24,6 +27,7 @@ FIELDS = {
     "id": (1, np.int64),
     "material": (1, np.int32),
     "speed": (1, np.float32),
+    "rank": (1, np.int32),
 }
 
 passed = 0
@@ -43,7 +47,31 @@ def span(values):
     return f"{values.min():.4g} to {values.max():.4g}" if values.size else "none"
 
 
-def check_frame(frame, name, time, points):
+def read(path):
+    """Reads a frame. Those in pieces pyvista leaves to VTK."""
+    if path.suffix != ".pvtp":
+        return pyvista.read(str(path))
+    reader = vtkXMLPPolyDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    check(reader.GetErrorCode() == 0, f"{path.name}: VTK gives error {reader.GetErrorCode()}")
+    return pyvista.wrap(reader.GetOutput())
+
+
+def check_pieces(path, whole, ranks):
+    """Checks that the pieces of a parallel frame are there, each with the bodies of its rank."""
+    index = path.read_text()
+    pieces = [path.parent / rest.split('"')[0] for rest in index.split('Source="')[1:]]
+    check(len(pieces) == ranks, f"{path.name}: {len(pieces)} pieces instead of {ranks}")
+    points = 0
+    for rank, piece in enumerate(pieces):
+        part = pyvista.read(str(piece))
+        points += part.n_points
+        check((np.asarray(part.point_data["rank"]) == rank).all(), f"{piece.name}: a body of another rank")
+    check(points == whole.n_points, f"{path.name}: {whole.n_points} points, {points} in the pieces")
+
+
+def check_frame(frame, name, time, points, ranks):
     """Checks one frame as a table of points with their fields."""
     n = frame.n_points
     if points is not None:
@@ -68,12 +96,14 @@ def check_frame(frame, name, time, points):
     check((radius > 0).all(), f"{name}: a radius is not positive")
     check(np.allclose(frame.point_data["diameter"], 2 * radius), f"{name}: diameter is not twice the radius")
     check(np.unique(ids).size == n, f"{name}: ids are not unique")
+    rank = np.asarray(frame.point_data["rank"])
+    check(((0 <= rank) & (rank < ranks)).all(), f"{name}: a rank out of range: {span(rank)}")
     speed = np.linalg.norm(velocity.astype(float), axis=1)
     check(np.allclose(frame.point_data["speed"], speed, rtol=1e-5), f"{name}: speed is not the length of velocity")
     print(f"{name}: t = {time:.6g}, {n} points")
     for axis, label in enumerate("xyz"):
         print(f"    {label:<10} {span(frame.points[:, axis])}")
-    for field in ("radius", "speed", "id"):
+    for field in ("radius", "speed", "id", "rank"):
         print(f"    {field:<10} {span(np.asarray(frame.point_data[field]))}")
 
 
@@ -81,26 +111,34 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=pathlib.Path, help="directory of a run")
     parser.add_argument("--points", type=int, help="number of bodies that every frame must show")
+    parser.add_argument("--ranks", type=int, default=1, help="number of ranks that wrote the frames")
     arguments = parser.parse_args()
 
     index = arguments.run / "frames.pvd"
     if not index.is_file():
         sys.exit(f"{index} is not there")
-    reader = pyvista.PVDReader(str(index))
-    times = list(reader.time_values)
+    entries = ElementTree.parse(index).getroot().iter("DataSet")
+    entries = [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
+    times = [time for time, _ in entries]
     check(len(times) > 0, f"{index}: no frames")
     check(all(a < b for a, b in zip(times, times[1:])), f"{index}: times do not increase: {times}")
-    for k, time in enumerate(times):
-        reader.set_active_time_point(k)
-        listed = reader.active_datasets[0].path
+    for k, (time, listed) in enumerate(entries):
         path = arguments.run / listed
         check(path.is_file(), f"{index}: {listed} is not there")
-        if path.is_file():
-            check_frame(pyvista.read(str(path)), path.name, time, arguments.points)
-            through_index = reader.read()[0]
-            check(through_index.n_points == pyvista.read(str(path)).n_points, f"{path.name}: differs through the index")
+        if not path.is_file():
+            continue
+        frame = read(path)
+        check_frame(frame, path.name, time, arguments.points, arguments.ranks)
+        if arguments.ranks > 1:
+            check(path.suffix == ".pvtp", f"{index}: {listed} is no parallel frame")
+            check_pieces(path, frame, arguments.ranks)
+        else:
+            reader = pyvista.PVDReader(str(index))
+            reader.set_active_time_point(k)
+            check(reader.read()[0].n_points == frame.n_points, f"{path.name}: differs through the index")
     on_disk = {p.name for p in (arguments.run / "frames").iterdir()}
-    check(len(on_disk) == len(times), f"{len(on_disk)} files in frames/, {len(times)} in the index")
+    files = len(times) * (1 if arguments.ranks == 1 else 1 + arguments.ranks)
+    check(len(on_disk) == files, f"{len(on_disk)} files in frames/ instead of {files}")
 
     for message in failures:
         print(f"FAILED {message}", file=sys.stderr)

@@ -71,9 +71,14 @@ pub(crate) struct RunArgs {
     /// Ends at this simulated time, in seconds.
     #[arg(long, value_name = "T")]
     pub(crate) time: Option<String>,
-    /// Threads to use; all there are unless told. The result does not depend on it.
+    /// Threads of each rank; all there are unless told, and 1 with --ranks. The result does not
+    /// depend on it.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
+    /// Spreads the run over so many ranks inside this process, to try or test what it does across
+    /// ranks without MPI. For speed use --threads, or mpirun.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) ranks: Option<u32>,
     /// Solver to use: shorthand for --set solver.name=NAME.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<Solver>,

@@ -5,6 +5,7 @@
 //! The standard macros would panic then, so everything is printed through here.
 
 use barchan::output::OutputError;
+use barchan::run::RunError;
 use barchan::scene::SceneError;
 use barchan::step::StepError;
 use std::fmt::Display;
@@ -24,30 +25,45 @@ pub(crate) enum Failure {
     Interrupted,
     /// Nobody reads standard output any more.
     Unread,
+    /// The user knows already, from here or from another rank; with the exit code.
+    Told(u8),
 }
 
 impl Failure {
     /// Tells the user, and gives the exit code.
     pub(crate) fn report(self) -> ExitCode {
+        ExitCode::from(self.tell())
+    }
+
+    /// The same, for a rank whose process does not end with it.
+    pub(crate) fn told(self) -> Self {
+        Self::Told(self.tell())
+    }
+
+    fn tell(&self) -> u8 {
+        if let Self::Input(message) | Self::Failed(message) | Self::Unsolved(message) = self {
+            // A scene can have several faults.
+            message.lines().for_each(|line| note(format_args!("error: {line}")));
+        }
+        self.code()
+    }
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Input(message) => complain(&message, 2),
-            Self::Failed(message) => complain(&message, 1),
-            Self::Unsolved(message) => complain(&message, 3),
-            Self::Interrupted => ExitCode::from(130),
-            Self::Unread => ExitCode::SUCCESS,
+            Self::Input(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Unsolved(_) => 3,
+            Self::Interrupted => 130,
+            Self::Unread => 0,
+            Self::Told(code) => *code,
         }
     }
 }
 
-/// One `error:` a line, as a scene can have several faults.
-fn complain(message: &str, code: u8) -> ExitCode {
-    message.lines().for_each(|line| note(format_args!("error: {line}")));
-    ExitCode::from(code)
-}
-
 impl From<SceneError> for Failure {
     fn from(error: SceneError) -> Self {
-        Self::Input(error.to_string())
+        if error.is_elsewhere() { Self::Told(2) } else { Self::Input(error.to_string()) }
     }
 }
 
@@ -64,7 +80,14 @@ impl From<OutputError> for Failure {
             OutputError::Occupied { .. } | OutputError::ForeignScene { .. } | OutputError::NotADirectory { .. } => {
                 Self::Input(error.to_string())
             }
+            OutputError::Elsewhere => Self::Told(1),
         }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        if error.is_elsewhere() { Self::Told(1) } else { Self::Failed(error.to_string()) }
     }
 }
 

@@ -5,9 +5,10 @@
 use crate::failure::{Failure, note};
 use std::io::{IsTerminal, stderr};
 use std::process::exit;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Starts to listen.
 pub(crate) fn listen() -> Result<(), Failure> {
@@ -15,11 +16,19 @@ pub(crate) fn listen() -> Result<(), Failure> {
         if REQUESTS.fetch_add(1, Ordering::SeqCst) > 0 {
             exit(130);
         }
+        if IS_QUIET.load(Ordering::SeqCst) {
+            return;
+        }
         // A progress bar may stand on the line.
         let clear = if stderr().is_terminal() { "\n" } else { "" };
         note(format_args!("{clear}stopping after this step; once more to stop at once"));
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::Failed(format!("cannot listen to signals: {error}")))
+}
+
+/// Leaves it to another rank to answer the user.
+pub(crate) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::SeqCst);
 }
 
 /// Whether the user wants to stop.

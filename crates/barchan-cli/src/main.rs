@@ -11,6 +11,7 @@ mod failure;
 mod interrupt;
 mod pace;
 mod progress;
+mod ranks;
 mod run;
 mod scenarios;
 mod solve;

@@ -4,30 +4,62 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::progress::Display;
+use crate::ranks;
 use crate::target::Target;
+use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
 use barchan::output::{RunDirectory, Summary, default_path};
-use barchan::run::{Run, RunOptions, frame_count};
+use barchan::run::{DumpError, Run, RunOptions, frame_count};
 use barchan::scene::Scene;
 use rayon::ThreadPoolBuilder;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a scenario or a scene file.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let target = Target::load(&args.target, overrides(args))?;
     interrupt::listen()?;
+    if let Some(count) = args.ranks {
+        return ranks::in_process(count, args.threads.unwrap_or(1), |comm| on_rank(args, comm));
+    }
     // All of it inside the pool: a parallel loop that is started from outside costs a change of
-    // threads, and there are hundreds a step.
+    // threads, and there are hundreds a step. MPI wants one thread to make all its calls.
     let threads = args.threads.map_or(0, |n| n as usize);
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
-    pool.install(|| simulate(args, &target))
+    pool.install(|| on_rank(args, ranks::communicator()?))
+}
+
+/// One rank of the run, which may be the only one.
+fn on_rank(args: &RunArgs, mut comm: Box<dyn Communicator>) -> Result<(), Failure> {
+    if comm.rank() > 0 && args.ranks.is_none() {
+        interrupt::be_quiet();
+    }
+    let target = prepare(args, comm.size());
+    let target = ranks::agree(&mut *comm, target)?;
+    simulate(args, &target, comm)
+}
+
+/// The scene, if it can be run so.
+fn prepare(args: &RunArgs, ranks: usize) -> Result<Target, Failure> {
+    let target = Target::load(&args.target, overrides(args, ranks))?;
+    if ranks > 1 && !args.dump_problem.is_empty() {
+        return Err(cannot_dump(DumpError::Ranks { ranks }));
+    }
+    Ok(target)
+}
+
+fn cannot_dump(error: DumpError) -> Failure {
+    Failure::Input(format!("--dump-problem: {error}"))
 }
 
 /// What is set, with the options that are short for a key.
-fn overrides(args: &RunArgs) -> Vec<(String, String)> {
+fn overrides(args: &RunArgs, ranks: usize) -> Vec<(String, String)> {
     let mut set = args.overrides.set.clone();
+    let has = |set: &[(String, String)], name: &str| set.iter().any(|(key, _)| key == name);
+    // What grows with the number of ranks grows with that of this run.
+    if has(&set, "per_rank") && !has(&set, "ranks") {
+        set.push(("ranks".into(), ranks.to_string()));
+    }
     if let Some(solver) = args.solver {
         set.push(("solver.name".into(), solver.0.name().into()));
     }
@@ -37,59 +69,76 @@ fn overrides(args: &RunArgs) -> Vec<(String, String)> {
     set
 }
 
-fn simulate(args: &RunArgs, target: &Target) -> Result<(), Failure> {
+fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Result<(), Failure> {
     let scene = &target.scene;
     let options = RunOptions { steps: args.steps, strict: args.strict };
-    if !args.quiet {
-        announce(scene, args.steps.unwrap_or_else(|| scene.time.steps()));
+    let (speaks, ranks) = (comm.rank() == 0, comm.size());
+    let quiet = args.quiet || !speaks;
+    if !quiet {
+        announce(scene, args.steps.unwrap_or_else(|| scene.time.steps()), ranks);
     }
     // The world first: a scene that cannot be built must not cost an earlier run its directory.
-    let run = Run::start(scene, &options).map_err(|error| target.blame(error))?;
-    let run = run.dump_problems(args.dump_problem.iter().copied());
-    let run = run.map_err(|error| Failure::Input(format!("--dump-problem: {error}")))?;
-    let directory = match &args.out {
-        Some(path) => RunDirectory::create(path, args.force)?,
-        None => RunDirectory::create(default_path(&scene.name)?, false)?,
-    };
-    let path = directory.path().to_owned();
-    let run = run.record_in(directory)?;
+    let run = Run::start_on(scene, &options, comm).map_err(|error| over(target.blame(error)))?;
+    let mut run = run.dump_problems(args.dump_problem.iter().copied()).map_err(cannot_dump)?;
+    let mut path = PathBuf::new();
+    let recorded = run.record_by(|| {
+        let directory = match &args.out {
+            Some(path) => RunDirectory::create(path, args.force)?,
+            None => RunDirectory::create(default_path(&scene.name)?, false)?,
+        };
+        path = directory.path().to_owned();
+        Ok(directory)
+    });
+    // Failures are told before the run goes, and with it the line that keeps the ranks together.
+    recorded.map_err(|error| over(Failure::from(error)).told())?;
 
-    let mut display = Display::new(args.quiet, run.steps_total());
-    let result = run.to_end(|progress| {
+    let mut display = Display::new(quiet, run.steps_total());
+    let result = run.complete(|progress| {
         display.show(progress);
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     display.clear();
+    interrupt::be_quiet();
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
-        Err(failure) => (*failure.summary, Some(Failure::Failed(failure.error.to_string()))),
+        Err(failure) => (*failure.summary, Some(Failure::from(failure.error))),
     };
     for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
     }
-    let printed = tell(args, scene, &summary, &path);
+    let printed = if speaks { tell(args, scene, &summary, &path) } else { Ok(()) };
     match failure {
-        Some(failure) => Err(failure),
+        Some(failure) => Err(failure.told()),
         None if summary.interrupted => {
-            note(format_args!("interrupted after step {}; everything up to there is written", summary.steps));
+            if speaks {
+                note(format_args!("interrupted after step {}; everything up to there is written", summary.steps));
+            }
             Err(Failure::Interrupted)
         }
         None => printed,
     }
 }
 
+/// Nothing is left to stop. Launchers end the other ranks with a signal when the first has left, and
+/// that needs no answer.
+fn over(failure: Failure) -> Failure {
+    interrupt::be_quiet();
+    failure
+}
+
 /// A line before anything is done: large scenes take a while to build.
-fn announce(scene: &Scene, steps: u64) {
+fn announce(scene: &Scene, steps: u64, ranks: usize) {
     let threads = rayon::current_num_threads();
     let walls = scene.body.iter().filter(|body| body.shape.bounding_radius().is_none()).count();
     let bodies = scene.body_count() - walls as u64;
     note(format_args!(
-        "{}: {} {}, {} steps of {} s, {threads} thread{}",
+        "{}: {} {}, {} steps of {} s, {}{threads} thread{}",
         scene.name,
         grouped(bodies),
         if bodies == 1 { "body" } else { "bodies" },
         grouped(steps),
         short(scene.time.step),
+        if ranks == 1 { String::new() } else { format!("{ranks} ranks of ") },
         if threads == 1 { "" } else { "s" },
     ));
 }

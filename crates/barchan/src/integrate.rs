@@ -15,11 +15,12 @@ pub fn prescribe(world: &mut World, h: f64) {
     }
 }
 
-/// Writes v̂ = v + hM⁻¹f to `free`: the velocities that bodies would have without contacts.
+/// Writes v̂ = v + hM⁻¹f to `free`: the velocities that bodies would have without contacts. Forces
+/// are those of the place that is `home` away from where a body is here, if it is a copy.
 ///
 /// The gyroscopic torque is not among the forces: [`advance`] keeps angular momentum instead,
 /// which is the same to first order in h and exact in what matters.
-pub fn free_motion(world: &World, h: f64, free: &mut Vec<[DVec3; 2]>) {
+pub fn free_motion(world: &World, h: f64, home: impl Fn(usize) -> DVec3 + Sync, free: &mut Vec<[DVec3; 2]>) {
     let bodies = &world.bodies;
     let n = bodies.len();
     free.clear();
@@ -34,7 +35,7 @@ pub fn free_motion(world: &World, h: f64, free: &mut Vec<[DVec3; 2]>) {
                 let mut acceleration = world.gravity;
                 let mut spin = DVec3::ZERO;
                 for field in &world.fields {
-                    let (a, s) = field.acceleration(bodies.position[i], v, w);
+                    let (a, s) = field.acceleration(bodies.position[i] + home(i), v, w);
                     acceleration += a;
                     spin += s;
                 }

@@ -28,9 +28,12 @@
 //! simulations of non-smooth granular dynamics*.
 
 pub mod broad;
+pub mod comm;
+pub mod domain;
 pub mod integrate;
 pub mod narrow;
 pub mod output;
+pub mod partition;
 pub mod problem;
 pub mod run;
 pub mod scenario;

@@ -1,16 +1,20 @@
 //! One step of a simulation: the method's table of contents.
 
 use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
+use crate::comm::{Communicator, Reduction, Solo};
+use crate::domain::{Domain, DomainError, Work};
 use crate::integrate;
-use crate::narrow::{Contacts, Penetration};
+use crate::narrow::{Contacts, Overlap, Penetration, Treats};
 use crate::problem::{
-    BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, SweepIterate, WarmStart, Workspace, assemble,
+    Agreement, BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, SweepIterate, System, WarmStart, Workspace,
+    assemble,
 };
-use crate::scene::{Scene, SceneError};
-use crate::solver::{AnySolver, Report, Solver, SolverOptions, Status};
+use crate::scene::{Place, Scene, SceneError};
+use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use crate::util::cpu::thread_seconds;
 use crate::util::parallel::{CHUNK, fold_chunks};
 use crate::world::reorder::{ReorderScratch, morton_order};
-use crate::world::{Energy, World};
+use crate::world::{Energy, Standing, World};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -44,6 +48,8 @@ impl Default for StepOptions {
 /// Wall-clock seconds of each stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageSeconds {
+    /// Messages about bodies between ranks, and images.
+    pub exchange: f64,
     /// Re-ordering, hulls and broad phase.
     pub broad: f64,
     /// Narrow phase.
@@ -92,6 +98,14 @@ pub enum StepError {
         /// The id of the first such body.
         body: u64,
     },
+    /// The ranks cannot follow a body.
+    #[error("step {step}: {error}")]
+    Domain {
+        /// The step, counted from 1.
+        step: u64,
+        /// What is wrong.
+        error: DomainError,
+    },
     /// The solver was handed nonsense.
     #[error("step {step}: the solver met a value that is not a number")]
     BadProblem {
@@ -120,6 +134,10 @@ pub struct Simulation {
     γ: ContactVec,
     response: BodyVec,
     sums: Vec<[f64; 2]>,
+    /// What other ranks have to do with it; `None` where there are none and space does not repeat.
+    domain: Option<Domain>,
+    /// The line of a rank without a domain.
+    alone: Solo,
 }
 
 /// Runs a stage and adds its time.
@@ -128,6 +146,18 @@ fn timed<R>(seconds: &mut f64, stage: impl FnOnce() -> R) -> R {
     let result = stage();
     *seconds += start.elapsed().as_secs_f64();
     result
+}
+
+/// What cannot be done across ranks is refused at once.
+fn fit_for_ranks(scene: &Scene) -> Result<(), SceneError> {
+    let solver = &scene.solver;
+    if matches!(solver.name, SolverName::Scip | SolverName::Auto) && solver.scip.system == System::Direct {
+        let place = Place::Whole(format!("scene \"{}\"", scene.name));
+        let message = "\"direct\" needs all contacts on one rank: use \"iterative\", or \"auto\", which means the \
+                       same on several ranks";
+        return Err(SceneError::new(place, "solver.scip.system", message));
+    }
+    Ok(())
 }
 
 impl From<&Scene> for StepOptions {
@@ -144,8 +174,27 @@ impl From<&Scene> for StepOptions {
 
 impl Simulation {
     /// A simulation of the world that `scene` describes.
+    ///
+    /// # Errors
+    /// If the scene cannot be used, or a fill finds no room.
     pub fn from_scene(scene: &Scene) -> Result<Self, SceneError> {
-        Ok(Self::new(scene.build()?, StepOptions::from(scene)))
+        Self::on_ranks(scene, Box::new(Solo))
+    }
+
+    /// A simulation of this rank's part of the world that `scene` describes.
+    ///
+    /// # Errors
+    /// As for one rank, or if space cannot be divided as the scene says; on all ranks then.
+    pub fn on_ranks(scene: &Scene, mut comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
+        let options = StepOptions::from(scene);
+        if comm.size() > 1 {
+            SceneError::agree(&mut *comm, fit_for_ranks(scene))?;
+        }
+        if comm.size() == 1 && !scene.periods().any() {
+            return Ok(Self::new(scene.build()?, options));
+        }
+        let (domain, world) = Domain::begin(scene, comm)?;
+        Ok(Self { domain: Some(domain), ..Self::new(world, options) })
     }
 
     /// A simulation of `world`.
@@ -168,7 +217,15 @@ impl Simulation {
             γ: ContactVec::default(),
             response: BodyVec::default(),
             sums: Vec::new(),
+            domain: None,
+            alone: Solo,
         }
+    }
+
+    /// A simulation of this rank's part of a world: the bodies that the rank owns, and all walls.
+    pub fn part(mut world: World, options: StepOptions, mut domain: Domain) -> Self {
+        domain.settle(&mut world, |_| false);
+        Self { domain: Some(domain), ..Self::new(world, options) }
     }
 
     /// Advances the world by one step.
@@ -176,34 +233,64 @@ impl Simulation {
         let mut report = StepReport::default();
         let mut seconds = StageSeconds::default();
         timed(&mut seconds.broad, || self.keep_order());
+        timed(&mut seconds.exchange, || self.exchange_bodies())?;
+        let start = self.effort();
         timed(&mut seconds.broad, || self.find_candidates());
         timed(&mut seconds.narrow, || self.find_contacts());
+        let found = self.effort();
         timed(&mut seconds.solve, || self.pose_problem());
-        timed(&mut seconds.solve, || self.check_problem())?;
-        report.contacts = self.problem.contacts();
-        report.penetration = self.contacts.penetration();
+        let sound = timed(&mut seconds.solve, || self.check_problem());
+        self.agree(sound)?;
+        (report.contacts, report.penetration) = self.measure_contacts();
+        let posed = self.effort();
         report.solver = timed(&mut seconds.solve, || self.solve());
+        let solved = self.effort();
         timed(&mut seconds.integrate, || self.advance());
         report.seconds = seconds;
-        self.check(&report).map(|()| report)
+        let seconds = Work { bodies: (found - start) + (self.effort() - solved), contacts: solved - posed };
+        self.note_work(seconds, report.solver.iterations);
+        let sound = self.check(&report);
+        self.agree(sound).map(|()| report)
     }
 
     /// Bodies that are near in space are near in memory; done now and then.
     fn keep_order(&mut self) {
         let interval = u64::from(self.options.broad_phase.reorder_interval);
-        if interval == 0 || !self.steps.is_multiple_of(interval) {
+        let bodies = &mut self.world.bodies;
+        let due = interval != 0 && self.steps.is_multiple_of(interval);
+        // Bodies that have left must not take up room for ever.
+        let sparse = self.domain.as_ref().is_some_and(|domain| domain.is_sparse(bodies));
+        if !(due || sparse) {
             return;
         }
-        if let Some(order) = morton_order(&self.world.bodies, &mut self.reorder) {
-            self.world.bodies.permute(&order);
-            self.warm.permute(&order, &self.world.bodies);
+        if let Some(domain) = &mut self.domain {
+            domain.drop_images(bodies);
         }
+        if let Some(order) = morton_order(bodies, &mut self.reorder) {
+            let before = self.world.bodies.len();
+            self.world.bodies.permute(&order);
+            let marks = self.domain.as_mut().map(Domain::marks);
+            self.warm.permute(&order, before, &self.world.bodies, marks);
+            if let Some(domain) = &mut self.domain {
+                domain.follow(&order, before);
+            }
+        }
+    }
+
+    /// After it: kinematic bodies have the velocity of this step, and every body that this rank has to
+    /// do with is there, where its owner has it.
+    fn exchange_bodies(&mut self) -> Result<(), StepError> {
+        let (h, margin) = (self.options.h, self.options.contact.margin);
+        integrate::prescribe(&mut self.world, h);
+        let Some(domain) = &mut self.domain else { return Ok(()) };
+        let error = |error| StepError::Domain { step: self.steps + 1, error };
+        domain.keep_balance(&mut self.world, &self.warm).map_err(error)?;
+        domain.synchronise(&mut self.world, h, margin, &mut self.warm).map_err(error)
     }
 
     /// After it: `pairs` holds every pair of bounded bodies that can meet in this step.
     fn find_candidates(&mut self) {
         let (h, margin) = (self.options.h, self.options.contact.margin);
-        integrate::prescribe(&mut self.world, h);
         hull::compute(&self.world.bodies, h, margin, &mut self.hulls, &mut self.unbounded);
         self.broad.find(&self.hulls, &mut self.pairs);
     }
@@ -213,13 +300,57 @@ impl Simulation {
         let (h, margin) = (self.options.h, self.options.contact.margin);
         // The normals of the last step lie in its problem: their memory is used again.
         std::mem::swap(&mut self.contacts.normals, &mut self.problem.normals);
-        self.contacts.detect(&self.world.bodies, &mut self.pairs, &self.unbounded, h, margin);
+        let bodies = &self.world.bodies;
+        {
+            let who = self.domain.as_ref().map(|domain| domain.treats(bodies));
+            let who = who.as_ref().map(|who| who as &dyn Treats);
+            self.contacts.detect(bodies, &mut self.pairs, &self.unbounded, h, margin, who);
+        }
+        if let Some(domain) = &mut self.domain {
+            domain.join_images(bodies, &mut self.contacts);
+        }
+    }
+
+    /// Processor seconds so far, without those of talking to other ranks; 0 where there are none.
+    fn effort(&self) -> f64 {
+        self.domain.as_ref().map_or(0.0, |domain| thread_seconds() - domain.talking())
+    }
+
+    /// Tells the domain what bodies and contacts have cost.
+    fn note_work(&mut self, seconds: Work, iterations: u32) {
+        let (bodies, contacts) = (self.world.bodies.len(), self.problem.contacts());
+        if let Some(domain) = &mut self.domain {
+            domain.add_work(seconds, Work::counted(bodies, contacts, iterations));
+        }
+    }
+
+    /// If any rank has failed, all of them have.
+    fn agree(&mut self, result: Result<(), StepError>) -> Result<(), StepError> {
+        let Some(domain) = &mut self.domain else { return result };
+        let mut failures = [f64::from(u8::from(result.is_err()))];
+        domain.reduce(Reduction::Max, &mut failures);
+        let elsewhere = StepError::Domain { step: self.steps + 1, error: DomainError::Elsewhere };
+        if failures[0] > 0.0 { result.and(Err(elsewhere)) } else { result }
+    }
+
+    /// Number of contacts and how far bodies overlap, over all ranks.
+    fn measure_contacts(&mut self) -> (usize, Penetration) {
+        let (contacts, here) = (self.problem.contacts(), self.contacts.overlap());
+        let Some(domain) = &mut self.domain else { return (contacts, here.penetration()) };
+        let mut sums = [contacts as f64, here.sum, here.count as f64];
+        let mut max = [here.max];
+        domain.reduce(Reduction::Sum, &mut sums);
+        domain.reduce(Reduction::Max, &mut max);
+        let all = Overlap { max: max[0], sum: sums[1], count: sums[2] as usize };
+        (sums[0] as usize, all.penetration())
     }
 
     /// After it: `problem` is the contact problem of this step.
     fn pose_problem(&mut self) {
         let (world, h) = (&self.world, self.options.h);
-        integrate::free_motion(world, h, &mut self.free);
+        let ways = self.domain.as_ref().map(Domain::ways);
+        let home = |body: usize| ways.as_ref().map_or(glam::DVec3::ZERO, |way| -way(body));
+        integrate::free_motion(world, h, home, &mut self.free);
         assemble(world, &self.free, &mut self.contacts, &self.options.contact, h, &mut self.problem);
     }
 
@@ -240,7 +371,9 @@ impl Simulation {
         } else {
             self.γ.resize(self.contacts.len());
         }
-        let mut operator = MatrixFree::new(&self.problem, &mut self.workspace);
+        let mut line = self.domain.as_mut().and_then(Domain::line);
+        let line = line.as_mut().map(|line| line as &mut dyn Agreement);
+        let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, line);
         let options = &self.options.solver;
         self.solver.solve(&mut operator, &mut self.γ, &mut self.response, options, self.options.history)
     }
@@ -248,8 +381,8 @@ impl Simulation {
     /// After it: the world stands at the end of the step, and impulses are remembered.
     fn advance(&mut self) {
         let operator = MatrixFree::view(&self.problem, &mut self.workspace);
-        let response = &self.response;
-        integrate::advance(&mut self.world.bodies, &self.free, |i| operator.twist(response, i), self.options.h);
+        let change = operator.twists(&self.response);
+        integrate::advance(&mut self.world.bodies, &self.free, change, self.options.h);
         self.warm.remember(&mut self.contacts, &mut self.γ);
         self.steps += 1;
         self.world.time += self.options.h;
@@ -259,6 +392,8 @@ impl Simulation {
     /// impulses to start from.
     pub fn pose(&mut self) -> (&Problem, &ContactVec) {
         self.keep_order();
+        // What is wrong with the bodies the step itself will say.
+        let _ = self.exchange_bodies();
         self.find_candidates();
         self.find_contacts();
         self.pose_problem();
@@ -279,6 +414,20 @@ impl Simulation {
     /// Steps done.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// What other ranks have to do with it.
+    pub fn domain(&mut self) -> Option<&mut Domain> {
+        self.domain.as_mut()
+    }
+
+    /// The world, and the line to the other ranks.
+    pub fn line(&mut self) -> (&World, &mut dyn Communicator) {
+        let comm: &mut dyn Communicator = match &mut self.domain {
+            Some(domain) => domain.comm(),
+            None => &mut self.alone,
+        };
+        (&self.world, comm)
     }
 
     /// How it is stepped.
@@ -302,12 +451,12 @@ impl Simulation {
         self.warm.forget();
     }
 
-    /// Kinetic and potential energy now.
+    /// Kinetic and potential energy now, over all ranks.
     pub fn energy(&mut self) -> Energy {
         let (bodies, gravity) = (&self.world.bodies, self.world.gravity);
         let body = |range: std::ops::Range<usize>| {
             let mut sum = [0.0; 2];
-            for i in range.filter(|&i| bodies.inverse_mass[i] > 0.0) {
+            for i in range.filter(|&i| bodies.inverse_mass[i] > 0.0 && bodies.standing[i] == Standing::Own) {
                 let w = bodies.orientation[i].conjugate() * bodies.angular_velocity[i];
                 let mass = 1.0 / bodies.inverse_mass[i];
                 // A body whose rotation is locked has no spin, and no inertia to divide by.
@@ -319,7 +468,11 @@ impl Simulation {
             sum
         };
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-        let [kinetic, potential] = fold_chunks(bodies.len(), CHUNK, &mut self.sums, [0.0; 2], body, add);
+        let mut energy = fold_chunks(bodies.len(), CHUNK, &mut self.sums, [0.0; 2], body, add);
+        if let Some(domain) = &mut self.domain {
+            domain.reduce(Reduction::Sum, &mut energy);
+        }
+        let [kinetic, potential] = energy;
         Energy { kinetic, potential }
     }
 }

@@ -4,7 +4,7 @@
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
-use barchan::output::{StepRow, Summary, write_vtp};
+use barchan::output::{ByRank, Share, StepRow, Summary, write_vtp};
 use barchan::problem::AnyProblem;
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
@@ -94,9 +94,15 @@ fn every_output_is_documented() {
         }
     }
 
+    let shared = serde_json::to_value(ByRank::new("", vec![Share::default()])).expect("rows are JSON");
+    let keys = shared.as_object().expect("an object").keys().map(|key| format!("by_rank.{key}"));
+    for key in keys.chain(shared["total"].as_object().expect("an object").keys().cloned()) {
+        assert_names(&text, "outputs.md", [key.as_str()]);
+    }
+
     let mut frame = Vec::new();
     let world = SCENARIOS[0].scene(&[("bodies".into(), "1".into())]).expect("a scene").build().expect("a world");
-    write_vtp(&mut frame, &world.bodies, 0.0).expect("memory does not fail");
+    write_vtp(&mut frame, &world.bodies, 0.0, 0).expect("memory does not fail");
     let frame = String::from_utf8_lossy(&frame);
     let names: Vec<_> = frame.split("Name=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(names.len() > 8, "{names:?}");

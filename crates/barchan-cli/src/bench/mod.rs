@@ -6,6 +6,7 @@
 
 mod bed;
 mod detect;
+mod distributed;
 mod huge;
 mod iterations;
 mod memory;
@@ -54,6 +55,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
     Bench { name: "iterations", summary: "iterations to S1's residuals on 25 000 spheres", run: iterations::run },
     Bench { name: "scip", summary: "the interior point to the same on 25 000 and 100 000 spheres", run: scip::run },
+    Bench { name: "distributed", summary: "what ranks cost, on ranks of this process", run: distributed::run },
     Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
     Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
 ];

@@ -2,6 +2,7 @@
 
 mod commands;
 mod compare;
+mod ranks;
 mod refusals;
 mod results;
 mod solve;

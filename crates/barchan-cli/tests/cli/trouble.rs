@@ -31,9 +31,9 @@ fn signal(child: &Child, name: &str) {
 #[test]
 #[cfg(unix)]
 fn an_interrupt_writes_what_there_is() {
-    for name in ["INT", "TERM"] {
+    for (name, ranks) in [("INT", ""), ("TERM", ""), ("INT", "--ranks 2")] {
         let desk = Desk::new();
-        let child = start(&desk, &format!("{LONG} --json"));
+        let child = start(&desk, &format!("{LONG} --json {ranks}"));
         under_way(&desk);
         signal(&child, name);
         let said = Said::from(child.wait_with_output().unwrap());
@@ -134,8 +134,18 @@ fn a_full_disk_is_named_and_leaves_whole_files_only() {
     };
     // Frames of about 27 kB: the disk fills at the tenth or so.
     let line = "run sedimentation --set bodies=300 --set output.frame_interval=0.001 --steps 100 --out disk/run";
-    let said = desk.barchan(line);
-    said.refused(1, &["cannot write disk/run/", "No space left"]);
+    for ranks in ["", "--ranks 3 --force"] {
+        let said = desk.barchan(&format!("{line} {ranks}"));
+        said.refused(1, &["cannot write disk/run/", "No space left"]);
+        assert_eq!(said.err.matches("error: ").count(), 1, "{said:?}");
+        check_files(&desk, &disk);
+    }
+}
+
+/// Whole files only, and rows that are whole.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn check_files(desk: &Desk, disk: &SmallDisk) {
     let files = files(&disk.0.join("run"));
     assert!(files.iter().all(|name| !name.contains("partial")), "{files:?}");
     let frames: Vec<_> = files.iter().filter(|name| name.ends_with(".vtp")).collect();

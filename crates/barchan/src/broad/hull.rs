@@ -1,7 +1,7 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
 use crate::util::parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
-use crate::world::Bodies;
+use crate::world::{Bodies, Standing};
 use glam::DVec3;
 
 /// An axis-aligned box.
@@ -63,6 +63,16 @@ pub fn growth(bodies: &Bodies, i: usize, radius: f64, h: f64, margin: f64) -> f6
     h * (bodies.velocity[i].length() + spin) + margin * radius
 }
 
+/// The hull of body `i`: empty if it is unbounded, gone, or somewhere that is not finite.
+#[inline]
+pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
+    let Some(radius) = bodies.shape[i].bounding_radius() else { return Aabb::EMPTY };
+    let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
+    let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
+    // What is not finite meets nobody; the end of the step reports it.
+    if (high - low).is_finite() && bodies.standing[i] != Standing::Gone { Aabb { low, high } } else { Aabb::EMPTY }
+}
+
 /// Writes the hull of every bounded body to `hulls` and the indices of the unbounded ones
 /// (walls, containers) to `unbounded`; an unbounded body's hull is the empty box, so that no
 /// broad phase ever pairs it.
@@ -76,15 +86,7 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
         // SAFETY: chunks are disjoint.
         let hulls = unsafe { out.range(range.clone()) };
         for (hull, i) in hulls.iter_mut().zip(range) {
-            *hull = Aabb::EMPTY;
-            if let Some(radius) = bodies.shape[i].bounding_radius() {
-                let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
-                let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
-                // What is not finite meets nobody; the end of the step reports it.
-                if (high - low).is_finite() {
-                    *hull = Aabb { low, high };
-                }
-            }
+            *hull = of(bodies, i, h, margin);
         }
     });
 }

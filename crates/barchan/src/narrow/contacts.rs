@@ -8,6 +8,12 @@ use crate::util::parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
 use crate::util::reshape;
 use crate::world::Bodies;
 
+/// Decides which contacts of a world that is spread over ranks are this rank's.
+pub trait Treats: Sync {
+    /// Whether the contacts of two bounded bodies are.
+    fn treats(&self, a: usize, b: usize) -> bool;
+}
+
 /// The contacts of a step, grouped by body A.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
@@ -32,6 +38,24 @@ pub struct Penetration {
     pub max: f64,
     /// The mean over contacts that overlap.
     pub mean: f64,
+}
+
+/// Overlaps, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Overlap {
+    /// The deepest.
+    pub max: f64,
+    /// Their sum.
+    pub sum: f64,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Overlap {
+    /// The deepest and the mean.
+    pub fn penetration(&self) -> Penetration {
+        Penetration { max: self.max, mean: if self.count > 0 { self.sum / self.count as f64 } else { 0.0 } }
+    }
 }
 
 /// The gap up to which a pair counts as a contact at rest: the margin.
@@ -104,21 +128,37 @@ impl Contacts {
 
     /// How far bodies overlap.
     pub fn penetration(&self) -> Penetration {
-        let (mut max, mut sum, mut count) = (0.0f64, 0.0, 0usize);
+        self.overlap().penetration()
+    }
+
+    /// What the overlaps of all contacts add up to.
+    pub fn overlap(&self) -> Overlap {
+        let mut overlap = Overlap::default();
         for &gap in self.gaps.iter().filter(|&&gap| gap < 0.0) {
-            max = max.max(-gap);
-            sum -= gap;
-            count += 1;
+            overlap.max = overlap.max.max(-gap);
+            overlap.sum -= gap;
+            overlap.count += 1;
         }
-        Penetration { max, mean: if count > 0 { sum / count as f64 } else { 0.0 } }
+        overlap
     }
 
     /// Finds all contacts among candidate pairs, and of bounded bodies with unbounded ones, in a
     /// step of length `h`. Counts first, dropping from `pairs` what does not touch, and then
     /// writes, so that every contact has its place before any thread starts.
-    pub fn detect(&mut self, bodies: &Bodies, pairs: &mut Pairs, unbounded: &[u32], h: f64, margin: f64) {
+    ///
+    /// With `who`, contacts of bounded bodies are kept only where it says so. Contacts with unbounded
+    /// ones belong to the rank that owns the body.
+    pub fn detect(
+        &mut self,
+        bodies: &Bodies,
+        pairs: &mut Pairs,
+        unbounded: &[u32],
+        h: f64,
+        margin: f64,
+        who: Option<&dyn Treats>,
+    ) {
         let n = bodies.len();
-        let walls = |a: usize| if bodies.shape[a].bounding_radius().is_some() { unbounded } else { &[] };
+        let walls = |a: usize| if bodies.is_shown(a) { unbounded } else { &[] };
 
         // Candidates that touch move to the front of each body's list.
         reshape(&mut self.kept, n);
@@ -129,7 +169,13 @@ impl Contacts {
             let (mut kept, mut count) = (0, 0);
             for k in 0..partners.len() {
                 let b = partners[k];
-                let found = count_touches(bodies, a, b as usize, h, margin);
+                let mut found = count_touches(bodies, a, b as usize, h, margin);
+                if let Some(who) = who
+                    && found > 0
+                    && !who.treats(a, b as usize)
+                {
+                    found = 0;
+                }
                 partners[kept] = b;
                 kept += usize::from(found > 0);
                 count += found;
@@ -172,5 +218,36 @@ impl Contacts {
                 }
             }
         });
+    }
+
+    /// Gives other indices to bodies: those from `bodies` on are others by another name. `marks` are
+    /// kept with the contacts that they number.
+    pub(crate) fn rename(&mut self, name: impl Fn(u32) -> u32, bodies: usize, marks: &mut [(u32, [i8; 3])]) {
+        let in_order = self.start[bodies] as usize == self.len();
+        for pair in &mut self.pairs {
+            *pair = pair.map(&name);
+        }
+        self.start.truncate(bodies + 1);
+        if in_order {
+            return;
+        }
+        // Bodies A with another name: rare.
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_by_key(|&i| self.pairs[i as usize][0]);
+        let mut place = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        marks.iter_mut().for_each(|mark| mark.0 = place[mark.0 as usize]);
+        marks.sort_unstable();
+        let from = |i: &u32| *i as usize;
+        let normals: Vec<_> = order.iter().map(from).map(|i| self.normals.get(i)).collect();
+        self.normals = ContactVec::from_slice(&normals);
+        self.pairs = order.iter().map(from).map(|i| self.pairs[i]).collect();
+        self.features = order.iter().map(from).map(|i| self.features[i]).collect();
+        self.gaps = order.iter().map(from).map(|i| self.gaps[i]).collect();
+        self.start.fill(0);
+        self.pairs.iter().for_each(|pair| self.start[pair[0] as usize] += 1);
+        exclusive_scan(&mut self.start);
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
-//! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame |
+//! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; of several ranks a `.pvtp` with a piece a rank |
 //! | `frames.pvd` | [`FrameWriter`] | whole, again after every frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
@@ -14,10 +14,13 @@
 //! whole files go through [`AtomicFile`], and the one file that grows does so line by line. And
 //! no result is ever replaced unless the user asked for it: [`RunDirectory`] sees to that.
 //!
+//! Several ranks write one directory: frames in pieces, and everything else by rank 0.
+//!
 //! To add a format: write its file here and a method on [`RunDirectory`], and add the name to
 //! the list of files that a run owns.
 
 mod atomic;
+mod by_rank;
 pub mod history;
 pub mod human;
 mod picture;
@@ -28,13 +31,15 @@ mod table;
 mod vtk;
 
 pub use atomic::{AtomicFile, write_whole};
+pub use by_rank::{ByRank, Share};
 pub use history::HistoryWriter;
-pub use picture::{Colouring, PictureOptions, render, write_png};
+pub use picture::{Colouring, PictureOptions, render, render_on, write_png};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
 pub use vtk::{FrameWriter, frame_bytes, write_vtp};
 
+use crate::comm::{Communicator, Reduction};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +79,16 @@ pub enum OutputError {
         /// The path.
         path: PathBuf,
     },
+    /// Another rank could not write; it says why itself.
+    #[error("another rank could not write its files")]
+    Elsewhere,
+}
+
+/// If any rank could not write, all of them could not. All call this.
+pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, OutputError>) -> Result<T, OutputError> {
+    let mut failures = [f64::from(u8::from(result.is_err()))];
+    comm.all_reduce(Reduction::Max, &mut failures);
+    if failures[0] > 0.0 { Err(result.err().unwrap_or(OutputError::Elsewhere)) } else { result }
 }
 
 /// Attaches the operation and the path to an input or output error.

@@ -6,7 +6,8 @@
 //! directory in which a user keeps scenes.
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
-use super::{Attach, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, write_png};
+use super::{Attach, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, picture};
+use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
 use std::fs;
@@ -58,6 +59,11 @@ impl RunDirectory {
         Ok(Self { path })
     }
 
+    /// The directory that rank 0 has made with [`RunDirectory::create`], for another rank.
+    pub fn join(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -78,16 +84,20 @@ impl RunDirectory {
         HistoryWriter::create(self.path.join(HISTORY))
     }
 
-    /// Starts the sequence of frames.
-    pub fn frames(&self) -> Result<FrameWriter, OutputError> {
-        FrameWriter::create(self.path.join(FRAMES), self.path.join(INDEX))
+    /// Starts the sequence of frames, of which this rank writes its part.
+    pub fn frames(&self, rank: usize, ranks: usize) -> Result<FrameWriter, OutputError> {
+        FrameWriter::on_rank(self.path.join(FRAMES), self.path.join(INDEX), rank as u32, ranks as u32)
     }
 
-    /// Draws the bodies and returns where the picture is.
-    pub fn write_picture(&self, bodies: &Bodies, options: &PictureOptions) -> Result<PathBuf, OutputError> {
-        let path = self.path.join(PICTURE);
-        write_png(&path, bodies, options)?;
-        Ok(path)
+    /// Draws the bodies of all ranks, which all call this. Rank 0 writes the picture.
+    pub fn write_picture(
+        &self,
+        comm: &mut dyn Communicator,
+        bodies: &Bodies,
+        options: &PictureOptions,
+    ) -> Result<(), OutputError> {
+        let image = picture::render_on(comm, bodies, options);
+        image.map_or(Ok(()), |image| picture::write_image(&self.path.join(PICTURE), &image, options))
     }
 
     /// Writes the contact problem of a step.
@@ -159,20 +169,31 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Whether this is the name of a frame, whole or partial.
+/// Whether this is the name of a frame or of a rank's piece of one, whole or partial.
 fn is_frame(name: &str) -> bool {
-    is_numbered(name, "frame-", ".vtp", 6)
+    let Some(rest) = whole_name(name).strip_prefix("frame-") else { return false };
+    if let Some(number) = rest.strip_suffix(".pvtp") {
+        return is_number(number, 6);
+    }
+    rest.strip_suffix(".vtp").is_some_and(|numbers| match numbers.split_once('-') {
+        Some((number, rank)) => is_number(number, 6) && is_number(rank, 4),
+        None => is_number(numbers, 6),
+    })
 }
 
 /// Whether this is the name of a contact problem, whole or partial.
 fn is_problem(name: &str) -> bool {
-    is_numbered(name, "problem-", ".txt", 1)
+    let number = whole_name(name).strip_prefix("problem-").and_then(|n| n.strip_suffix(".txt"));
+    number.is_some_and(|number| is_number(number, 1))
 }
 
-fn is_numbered(name: &str, prefix: &str, suffix: &str, digits: usize) -> bool {
-    let whole = name.strip_prefix('.').and_then(|n| n.strip_suffix(PARTIAL_SUFFIX)).unwrap_or(name);
-    let number = whole.strip_prefix(prefix).and_then(|n| n.strip_suffix(suffix));
-    number.is_some_and(|n| n.len() >= digits && n.bytes().all(|b| b.is_ascii_digit()))
+/// The name that a partial file is to have.
+fn whole_name(name: &str) -> &str {
+    name.strip_prefix('.').and_then(|n| n.strip_suffix(PARTIAL_SUFFIX)).unwrap_or(name)
+}
+
+fn is_number(text: &str, digits: usize) -> bool {
+    text.len() >= digits && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -215,13 +236,21 @@ mod tests {
             fs::write(path.join(name), "x").unwrap();
         }
         fs::create_dir(path.join(FRAMES)).unwrap();
-        for name in ["frame-000000.vtp", ".frame-000001.vtp.partial", "frame-best.vtp"] {
+        for name in [
+            "frame-000000.vtp",
+            ".frame-000001.vtp.partial",
+            "frame-000002.pvtp",
+            "frame-000002-0013.vtp",
+            ".frame-000003-12345.vtp.partial",
+            "frame-best.vtp",
+            "frame-000002-best.vtp",
+        ] {
             fs::write(path.join(FRAMES).join(name), "x").unwrap();
         }
         RunDirectory::create(path, true).unwrap();
         assert_eq!(scratch.names(), [FRAMES, "notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
-        assert_eq!(names(&path.join(FRAMES)), ["frame-best.vtp"]);
-        fs::remove_file(path.join(FRAMES).join("frame-best.vtp")).unwrap();
+        assert_eq!(names(&path.join(FRAMES)), ["frame-000002-best.vtp", "frame-best.vtp"]);
+        fs::remove_dir_all(path.join(FRAMES)).unwrap();
         RunDirectory::create(path, true).unwrap();
         assert_eq!(scratch.names(), ["notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
     }

@@ -88,6 +88,8 @@ columns! {
     max_penetration: f64,
     /// Mean penetration of the contacts that overlap.
     mean_penetration: f64,
+    /// Seconds spent on messages about bodies between ranks.
+    seconds_exchange: f64,
     /// Seconds spent on finding pairs.
     seconds_broad: f64,
     /// Seconds spent on finding contacts.
@@ -158,8 +160,8 @@ mod tests {
         assert!(text.ends_with('\n'));
         let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
-        assert_eq!(header.len(), 21);
-        assert_eq!((header[0], header[20]), ("step", "seconds_output"));
+        assert_eq!(header.len(), 22);
+        assert_eq!((header[0], header[21]), ("step", "seconds_output"));
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), 2000);
         assert!(rows.iter().all(|r| r.len() == header.len()));

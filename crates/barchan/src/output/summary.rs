@@ -1,9 +1,9 @@
 //! `summary.json` for programs and a table for people: what the run was, what came out, and
 //! whether to trust it.
 
-use super::OutputError;
 use super::atomic::write_whole;
 use super::human::{bytes, duration, grouped, short};
+use super::{ByRank, OutputError};
 use crate::world::Energy;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +50,9 @@ pub struct Summary {
     pub peak_rss_bytes: u64,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
+    /// What each rank had and did; on rank 0, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_rank: Option<ByRank>,
 }
 
 /// How the solver did over all steps.
@@ -79,6 +82,9 @@ pub struct SolverSummary {
 /// Seconds of wall-clock time, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageSeconds {
+    /// Messages about bodies between ranks, and images.
+    #[serde(default)]
+    pub exchange: f64,
     /// Finding pairs.
     pub broad: f64,
     /// Finding contacts.
@@ -94,7 +100,7 @@ pub struct StageSeconds {
 }
 
 /// JSON has no number for "not finite": it is written as `null` and read back as NaN.
-fn number_or_nan<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+pub(super) fn number_or_nan<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
 
@@ -148,6 +154,7 @@ impl Summary {
             ),
         );
         let share = |stage: f64| if seconds.total > 0.0 { 100.0 * stage / seconds.total } else { 0.0 };
+        let exchange = ("exchange", seconds.exchange);
         let stages = [
             ("broad", seconds.broad),
             ("narrow", seconds.narrow),
@@ -155,7 +162,8 @@ impl Summary {
             ("integrate", seconds.integrate),
             ("output", seconds.output),
         ];
-        let stages: Vec<_> = stages.iter().map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
+        let stages = stages.iter().chain((self.ranks > 1).then_some(&exchange));
+        let stages: Vec<_> = stages.map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
         line("wall clock", format!("{} ({})", duration(seconds.total), stages.join(", ")));
         if self.steps > 0 {
             let step = seconds.total / self.steps as f64;
@@ -167,6 +175,7 @@ impl Summary {
             if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
         line("machine", format!("{ranks}{} thread{plural}{memory}", self.threads));
         line("state hash", self.state_hash.clone());
+        text += &self.by_rank.as_ref().map(ByRank::table).unwrap_or_default();
         for warning in self.warnings() {
             let _ = writeln!(text, "WARNING: {warning}");
         }
@@ -222,7 +231,15 @@ mod tests {
             residual_max: 9.1e-3,
             steps_converged: 600,
         };
-        let seconds = StageSeconds { broad: 1.0, narrow: 1.5, solve: 15.5, integrate: 1.0, output: 0.5, total: 20.0 };
+        let seconds = StageSeconds {
+            exchange: 0.0,
+            broad: 1.0,
+            narrow: 1.5,
+            solve: 15.5,
+            integrate: 1.0,
+            output: 0.5,
+            total: 20.0,
+        };
         Summary {
             version: "0.1.0".into(),
             scenario: "settle".into(),
@@ -240,6 +257,7 @@ mod tests {
             seconds,
             peak_rss_bytes: 180_000_000,
             interrupted: false,
+            by_rank: None,
         }
     }
 
@@ -262,7 +280,7 @@ mod tests {
             "iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
              tolerance"
         );
-        assert_eq!(keys(&json["seconds"]), "broad integrate narrow output solve total");
+        assert_eq!(keys(&json["seconds"]), "broad exchange integrate narrow output solve total");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }
 
@@ -273,6 +291,9 @@ mod tests {
         sample().write(&path).unwrap();
         let read = || serde_json::from_str::<Summary>(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(read(), sample());
+        let shared = Summary { by_rank: Some(ByRank::new("morton", vec![Default::default(); 2])), ..sample() };
+        shared.write(&path).unwrap();
+        assert_eq!(read(), shared);
         let mut broken = sample();
         broken.energy.kinetic = f64::NAN;
         broken.solver.residual_max = f64::INFINITY;

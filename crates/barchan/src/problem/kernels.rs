@@ -349,6 +349,18 @@ pub(super) struct BodyPass<'a, L> {
     pub(super) w: &'a [Twist],
     pub(super) w_last: &'a [Twist],
     pub(super) β: f64,
+    /// Bodies that the norm leaves out, because their response is not known yet; may be empty.
+    pub(super) left_out: &'a [bool],
+}
+
+impl<L: Lever> BodyPass<'_, L> {
+    /// Adds the squared M-norm of a body's step from y: w_x − (w + β(w − w⁻)).
+    #[inline(always)]
+    pub(super) fn add_norm(&self, j: usize, inverse_mass: f64, to: &Twist, norm: &mut [f64; 6]) {
+        let (w, w_last) = (&self.w[j], &self.w_last[j]);
+        let change = std::array::from_fn(|k| to[k] - (w[k] + (w[k] - w_last[k]) * self.β));
+        self.lever.add_norm(j, inverse_mass, &change, norm);
+    }
 }
 
 /// The pass over a chunk of bodies; see [`super::ConeProblem::respond`]. Returns dᵀAd if
@@ -364,7 +376,7 @@ fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
     to: &mut [Twist],
 ) -> f64 {
     const OUTSIDE: usize = BODY_CHUNK;
-    let BodyPass { lever, problem, lists, rows, λ, x, w, w_last, β } = pass;
+    let BodyPass { lever, problem, lists, rows, λ, x, left_out, .. } = pass;
     let (normals, pairs) = (problem.normals.blocks(), &problem.pairs);
     let mut sums = [[F4([0.0; LANES]); 2]; BODY_CHUNK + 1];
     let place = |body: u32| (body as usize).wrapping_sub(range.start).min(OUTSIDE);
@@ -408,15 +420,9 @@ fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
             continue;
         }
         *to = lever.response(j, inverse_mass, sum);
-        if !NORM {
-            continue;
+        if NORM && !left_out.get(j).is_some_and(|&out| out) {
+            pass.add_norm(j, inverse_mass, to, &mut norm);
         }
-        // The step from y: w_x − (w + β(w − w⁻)).
-        let mut change = [0.0; 6];
-        for k in 0..6 {
-            change[k] = to[k] - (w[j][k] + (w[j][k] - w_last[j][k]) * β);
-        }
-        lever.add_norm(j, inverse_mass, &change, &mut norm);
     }
     norm.iter().sum()
 }

@@ -2,6 +2,7 @@
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
 //! depends on the number of threads. The passes themselves are in `kernels.rs`.
 
+use super::agreement::{self, Agreement, Line};
 use super::contactwise::{self, BLOCK_CHUNK, Sums, scales};
 use super::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Twist};
 use super::newton::NewtonMemory;
@@ -44,6 +45,9 @@ pub struct Workspace {
     pub(super) round: Vec<RoundScale>,
     sums: Vec<Sums>,
     norms: Vec<f64>,
+    /// Values of shared bodies, and which bodies those are.
+    pub(super) values: Vec<Twist>,
+    is_shared: Vec<bool>,
     /// Newton systems.
     pub(super) newton: NewtonMemory,
 }
@@ -60,6 +64,11 @@ pub struct MatrixFree<'a> {
     pub(super) η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
     pub(super) natural_unit: f64,
+    /// The line to the other parts of a problem that is spread over ranks.
+    pub(super) line: Line<'a>,
+    /// Contacts and bilateral rows of all parts.
+    members: usize,
+    contacts: usize,
 }
 
 /// Runs an expression with the lever that fits the problem's geometry.
@@ -82,6 +91,11 @@ impl<'a> MatrixFree<'a> {
     /// Prepares the operator of a sound problem; see [`Problem::check`]. Values that are not numbers
     /// do no harm here: solvers find and report them.
     pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
+        Self::part(problem, ws, None)
+    }
+
+    /// Prepares the operator of one part of a problem that is spread over ranks.
+    pub fn part(problem: &'a Problem, ws: &'a mut Workspace, line: Option<&'a mut (dyn Agreement + 'a)>) -> Self {
         debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
         ws.newton.forget();
         ws.lists.fill(problem);
@@ -94,7 +108,12 @@ impl<'a> MatrixFree<'a> {
                 RoundScale { spin, mass: inverse(*m), inertia: inverse(spin) }
             }));
         }
-        let mut this = Self::view(problem, ws);
+        if let Some(line) = &line {
+            ws.is_shared.clear();
+            ws.is_shared.resize(problem.bodies(), false);
+            line.shared().iter().for_each(|&j| ws.is_shared[j as usize] = true);
+        }
+        let mut this = Self { line, ..Self::view(problem, ws) };
         this.set_metric(Metric::Contact);
         this.η = this.inverse_mean_diagonal();
         this.natural_unit = this.projected_bias_norm();
@@ -104,18 +123,28 @@ impl<'a> MatrixFree<'a> {
     /// Looks at a problem again for which the workspace was prepared already.
     pub(crate) fn view(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
         let (metric, law) = (Metric::Contact, Friction::Associated);
-        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0 }
+        let contacts = problem.contacts();
+        let members = contacts + problem.rows.len();
+        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, line: None, members, contacts }
     }
 
     /// The velocity change of a body: linear and angular.
     pub fn twist(&self, w: &BodyVec, body: usize) -> [DVec3; 2] {
-        let w = w.0[body];
-        let (v, s) = (DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
-        match &self.problem.geometry {
-            Geometry::Round { radius, .. } => {
-                [v, if self.ws.round[body].spin > 0.0 { s / radius[body] } else { DVec3::ZERO }]
+        self.twists(w)(body)
+    }
+
+    /// The velocity changes of all bodies.
+    pub fn twists<'b>(&'b self, w: &'b BodyVec) -> impl Fn(usize) -> [DVec3; 2] + Sync + 'b {
+        let (geometry, round) = (&self.problem.geometry, &self.ws.round);
+        move |body| {
+            let w = w.0[body];
+            let (v, s) = (DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
+            match geometry {
+                Geometry::Round { radius, .. } => {
+                    [v, if round[body].spin > 0.0 { s / radius[body] } else { DVec3::ZERO }]
+                }
+                Geometry::General { .. } => [v, s],
             }
-            Geometry::General { .. } => [v, s],
         }
     }
 
@@ -123,15 +152,18 @@ impl<'a> MatrixFree<'a> {
         self.problem.normals.blocks().len()
     }
 
-    /// 3m over the trace of A. Needs the metric of contacts.
+    /// 3m over the trace of A, of all parts. Needs the metric of contacts. Counts them on the way.
     fn inverse_mean_diagonal(&mut self) -> f64 {
         let m = self.problem.contacts();
         let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
         let trace = |range: Range<usize>| range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum::<f64>();
         let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b)
             + self.ws.rows.diagonal.iter().sum::<f64>();
-        let size = 3 * m + self.problem.rows.len();
-        if size == 0 { 1.0 } else { size as f64 / trace }
+        let mut totals = [trace, m as f64, self.problem.rows.len() as f64];
+        agreement::sum(&mut self.line, &mut totals);
+        let [trace, contacts, rows] = totals;
+        (self.contacts, self.members) = (contacts as usize, (contacts + rows) as usize);
+        if self.members == 0 { 1.0 } else { (3.0 * contacts + rows) / trace }
     }
 
     fn projected_bias_norm(&mut self) -> f64 {
@@ -143,7 +175,9 @@ impl<'a> MatrixFree<'a> {
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
         self.ws.norms = slots;
-        (contacts + rows).sqrt()
+        let mut total = [contacts + rows];
+        agreement::sum(&mut self.line, &mut total);
+        total[0].sqrt()
     }
 
     /// The right-hand side of steps.
@@ -156,9 +190,15 @@ impl<'a> MatrixFree<'a> {
         if self.law == Friction::Coulomb { &self.problem.bias } else { self.bias() }
     }
 
-    /// Residuals from the sums of a pass.
+    /// Residuals from the sums of a pass, once they are those of all parts.
     pub(super) fn residuals_of(&self, sums: &Sums) -> Residuals {
-        sums.residuals(self.problem.contacts() + self.problem.rows.len(), self.natural_unit)
+        sums.residuals(self.members, self.natural_unit)
+    }
+
+    /// One residual from the sums of a pass over this part.
+    pub(super) fn agreed(&mut self, sums: &mut Sums, criterion: Criterion) -> f64 {
+        agreement::reduce(&mut self.line, sums, criterion != Criterion::Natural);
+        self.residuals_of(sums).by(criterion)
     }
 
     /// The descent step of the bilateral rows.
@@ -263,11 +303,11 @@ impl ConeProblem for MatrixFree<'_> {
     type Velocities = BodyVec;
 
     fn contacts(&self) -> usize {
-        self.problem.contacts()
+        self.contacts
     }
 
     fn is_empty(&self) -> bool {
-        self.problem.contacts() + self.problem.rows.len() == 0
+        self.members == 0
     }
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
@@ -379,7 +419,10 @@ impl ConeProblem for MatrixFree<'_> {
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
         let body = |range: Range<usize>| contactwise::dot_blocks(a.blocks(), b.blocks(), range);
         let rows: f64 = a.rows.iter().zip(&b.rows).map(|(a, b)| a * b).sum();
-        rows + fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b)
+        let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b);
+        let mut total = [rows + contacts];
+        agreement::sum(&mut self.line, &mut total);
+        total[0]
     }
 
     fn dot_bias(&mut self, γ: &ContactVec) -> f64 {
@@ -407,25 +450,40 @@ impl ConeProblem for MatrixFree<'_> {
             fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
         });
         self.ws.sums = slots;
-        let sums = Sums::add(sums, rows);
-        Descent { step_in_metric: sums.step, uphill: sums.uphill, residual: self.residuals_of(&sums).by(criterion) }
+        let mut sums = Sums::add(sums, rows);
+        let residual = self.agreed(&mut sums, criterion);
+        Descent { step_in_metric: sums.step, uphill: sums.uphill, residual }
     }
 
     fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut BodyVec) -> f64 {
         let mut slots = std::mem::take(&mut self.ws.norms);
-        let out = Disjoint::new(&mut w.0);
+        let mut values = std::mem::take(&mut self.ws.values);
+        let mut line = self.line.take();
+        let left_out = if line.is_some() { &self.ws.is_shared[..] } else { &[] };
         let step = with_lever!(self, lever => {
             let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &x.rows[..]);
-            let (w, w_last, β) = (&from.w.0[..], &from.w_last.0[..], from.β);
-            let pass = BodyPass { lever, problem, lists, rows, λ, x: x.blocks(), w, w_last, β };
+            let (w_now, w_last, β) = (&from.w.0[..], &from.w_last.0[..], from.β);
+            let pass = BodyPass { lever, problem, lists, rows, λ, x: x.blocks(), w: w_now, w_last, β, left_out };
+            let out = Disjoint::new(&mut w.0);
             let body = |range: Range<usize>| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
                 kernels::respond(&pass, range, to)
             };
-            fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)
+            let mut step = [fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)];
+            agreement::sum_copies(&mut line, &mut w.0, &mut values);
+            if let Some(line) = &mut line {
+                let mut norm = [0.0; 6];
+                let mine = line.shared().iter().zip(line.is_mine()).filter(|(_, mine)| **mine);
+                for j in mine.map(|(&j, _)| j as usize).filter(|&j| problem.inverse_mass[j] > 0.0) {
+                    pass.add_norm(j, problem.inverse_mass[j], &w.0[j], &mut norm);
+                }
+                step[0] += norm.iter().sum::<f64>();
+                line.reduce(&mut step, &mut []);
+            }
+            step[0]
         });
-        self.ws.norms = slots;
+        (self.ws.norms, self.ws.values, self.line) = (slots, values, line);
         step
     }
 
@@ -434,13 +492,15 @@ impl ConeProblem for MatrixFree<'_> {
         let out = Disjoint::new(&mut w.0);
         with_lever!(self, lever => {
             let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &γ.rows[..]);
-            let pass = BodyPass { lever, problem, lists, rows, λ, x: γ.blocks(), w: &[], w_last: &[], β: 0.0 };
+            let x = γ.blocks();
+            let pass = BodyPass { lever, problem, lists, rows, λ, x, w: &[], w_last: &[], β: 0.0, left_out: &[] };
             for_chunks(problem.bodies(), BODY_CHUNK, |range| {
                 // SAFETY: chunks are disjoint.
                 let to = unsafe { out.range(range.clone()) };
                 kernels::respond_alone(&pass, range, to);
             });
         });
+        agreement::sum_copies(&mut self.line, &mut w.0, &mut self.ws.values);
     }
 
     fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
@@ -455,6 +515,7 @@ impl ConeProblem for MatrixFree<'_> {
             add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
         }
         self.ws.sums = slots;
+        agreement::reduce(&mut self.line, &mut sums, true);
         (self.residuals_of(&sums), sums.work)
     }
 }

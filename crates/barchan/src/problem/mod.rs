@@ -4,6 +4,7 @@
 //! contact are kept in the world frame: friction cones are round, so the normal is all the
 //! frame that is ever needed, and D is the sum of forces and of their moments.
 
+mod agreement;
 pub mod assemble;
 pub mod assembled;
 pub mod block_sparse;
@@ -28,6 +29,7 @@ pub mod sweep;
 pub mod warm_start;
 
 pub use crate::util::lanes::{ContactScalars, ContactVec};
+pub use agreement::Agreement;
 pub use assemble::{FreeMotion, assemble};
 pub use assembled::{Assembled, BadAssembled};
 pub use block_sparse::{BlockSparse, Response};
@@ -41,7 +43,7 @@ pub use options::ContactOptions;
 pub use residual::{Criterion, Residuals};
 pub use rows::Row;
 pub use seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
-pub use sweep::{Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
+pub use sweep::{Borders, Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
 pub use warm_start::WarmStart;
 
 use glam::DVec3;

@@ -7,6 +7,7 @@ use crate::narrow::Contacts;
 use crate::util::lanes::ContactVec;
 use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
 use crate::world::Bodies;
+use glam::DVec3;
 
 /// The impulses of the last step with the contacts that they belong to.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct WarmStart {
     pairs: Vec<[u32; 2]>,
     features: Vec<u8>,
     impulses: ContactVec,
+    /// Impulses of contacts that another rank has treated.
+    received: Vec<([u32; 2], u8, DVec3)>,
 }
 
 impl WarmStart {
@@ -26,12 +29,11 @@ impl WarmStart {
         let out = Disjoint::new(γ.flat_mut());
         for_chunks(bodies, CHUNK, |range| {
             for a in range {
-                let old = self.start[a] as usize..self.start[a + 1] as usize;
                 for i in contacts.start[a] as usize..contacts.start[a + 1] as usize {
-                    let same =
-                        |k: &usize| self.pairs[*k] == contacts.pairs[i] && self.features[*k] == contacts.features[i];
-                    if let Some(k) = old.clone().find(same) {
-                        let p = self.impulses.get(k);
+                    let [a, b] = contacts.pairs[i];
+                    let find = |pair| self.find(pair, contacts.features[i]);
+                    // Contacts across a periodic border may come the other way round.
+                    if let Some(p) = find([a, b]).or_else(|| find([b, a]).map(|p| -p)) {
                         for component in 0..3 {
                             // SAFETY: contact i belongs to body a alone.
                             unsafe { out.write(ContactVec::flat_index(i, component), p[component]) };
@@ -40,6 +42,33 @@ impl WarmStart {
                 }
             }
         });
+        for &([a, b], feature, impulse) in &self.received {
+            let place = |pair: [u32; 2]| {
+                let a = pair[0] as usize;
+                let mut own = contacts.start[a] as usize..contacts.start[a + 1] as usize;
+                own.find(|&i| contacts.pairs[i] == pair && contacts.features[i] == feature)
+            };
+            if let Some(i) = place([a, b]) {
+                γ.set(i, impulse);
+            } else if let Some(i) = place([b, a]) {
+                γ.set(i, -impulse);
+            }
+        }
+    }
+
+    /// The remembered impulse of one contact.
+    #[inline]
+    fn find(&self, pair: [u32; 2], feature: u8) -> Option<DVec3> {
+        let a = pair[0] as usize;
+        let mut own = *self.start.get(a)? as usize..*self.start.get(a + 1)? as usize;
+        own.find(|&k| self.pairs[k] == pair && self.features[k] == feature).map(|k| self.impulses.get(k))
+    }
+
+    /// Takes impulses of the last step from other ranks, for the next [`WarmStart::recall`]: bodies
+    /// A and B, which of their contacts, and the impulse on A.
+    pub fn receive(&mut self, impulses: impl Iterator<Item = ([u32; 2], u8, DVec3)>) {
+        self.received.clear();
+        self.received.extend(impulses);
     }
 
     /// Remembers the impulses of a step. Takes the vectors over; what it held before goes back
@@ -49,6 +78,7 @@ impl WarmStart {
         std::mem::swap(&mut self.pairs, &mut contacts.pairs);
         std::mem::swap(&mut self.features, &mut contacts.features);
         std::mem::swap(&mut self.impulses, γ);
+        self.received.clear();
     }
 
     /// Forgets everything.
@@ -57,26 +87,44 @@ impl WarmStart {
     }
 
     /// The remembered contacts with their impulses: bodies A and B and the impulse on A.
-    pub fn iter(&self) -> impl Iterator<Item = ([u32; 2], glam::DVec3)> + '_ {
-        self.pairs.iter().zip(self.impulses.iter()).map(|(&pair, p)| (pair, p))
+    pub fn iter(&self) -> impl Iterator<Item = ([u32; 2], DVec3)> + '_ {
+        self.entries().map(|(pair, _, impulse)| (pair, impulse))
     }
 
-    /// Follows a re-ordering of bodies, where the body at `order[i]` has moved to index `i`;
-    /// `bodies` are in their new order already.
-    pub fn permute(&mut self, order: &[u32], bodies: &Bodies) {
-        let mut place = vec![0u32; order.len()];
+    /// The same, with which of several contacts of the same bodies it is.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = ([u32; 2], u8, DVec3)> + '_ {
+        self.pairs.iter().zip(&self.features).zip(self.impulses.iter()).map(|((&pair, &k), p)| (pair, k, p))
+    }
+
+    /// Follows a re-ordering of `before` bodies, where the body at `order[i]` has moved to index `i`;
+    /// `bodies` are in their new order already. Contacts of bodies that are no longer there are
+    /// forgotten. `marks` are kept with the contacts that they number, and turn with them.
+    pub(crate) fn permute(
+        &mut self,
+        order: &[u32],
+        before: usize,
+        bodies: &Bodies,
+        marks: Option<&mut Vec<(u32, [i8; 3])>>,
+    ) {
+        let mut place = vec![u32::MAX; before];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
         }
         let unbounded = |j: u32| bodies.shape[j as usize].bounding_radius().is_none();
         let mut moved: Vec<([u32; 2], u8, bool, usize)> = (0..self.pairs.len())
-            .map(|k| {
+            .filter_map(|k| {
                 let [a, b] = self.pairs[k].map(|j| place[j as usize]);
-                let swap = a > b && !unbounded(b);
-                (if swap { [b, a] } else { [a, b] }, self.features[k], swap, k)
+                let swap = a > b && b != u32::MAX && !unbounded(b);
+                (a.max(b) != u32::MAX).then(|| (if swap { [b, a] } else { [a, b] }, self.features[k], swap, k))
             })
             .collect();
         moved.sort_unstable();
+        if let Some(marks) = marks {
+            let mark_of = |k: usize| marks.binary_search_by_key(&k, |mark| mark.0 as usize).ok().map(|m| marks[m].1);
+            let turned = |mark: [i8; 3], swap: bool| if swap { mark.map(|x| -x) } else { mark };
+            let follow = |(i, &(_, _, swap, k))| Some((i, turned(mark_of(k)?, swap)));
+            *marks = (0u32..).zip(&moved).filter_map(follow).collect();
+        }
         let old = std::mem::take(&mut self.impulses);
         self.impulses.resize(moved.len());
         self.start.clear();

@@ -6,6 +6,9 @@
 //! its observer, by a state that is not a number, by a full disk) what there is gets written,
 //! the summary last.
 //!
+//! Ranks run together: each steps its part, values are those of all of them, and rank 0 writes. They
+//! stop together and fail together, and one of them says why.
+//!
 //! ```
 //! use barchan::run::{Run, RunOptions};
 //! use barchan::scenario;
@@ -27,12 +30,15 @@ mod tally;
 
 pub use recorder::frame_count;
 
-use crate::output::{OutputError, RunDirectory, Summary};
+use crate::comm::{Communicator, Reduction, Solo};
+use crate::domain::DomainError;
+use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
-use crate::step::{Simulation, StepError, StepReport};
+use crate::step::{Simulation, StageSeconds, StepError, StepReport};
 use crate::world::World;
 use recorder::Recorder;
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use tally::Tally;
@@ -60,9 +66,12 @@ pub struct Progress<'a> {
     pub end: f64,
     /// Steps so far that missed the solver's tolerance.
     pub missed: u64,
-    /// Contacts, iterations, residuals and seconds of this step.
+    /// Bodies of all ranks, without half-spaces and containers.
+    pub bodies: u64,
+    /// Contacts, iterations and residuals of this step, and the seconds of the slowest rank in each
+    /// stage.
     pub report: &'a StepReport,
-    /// The state after it.
+    /// This rank's state after it.
     pub world: &'a World,
 }
 
@@ -87,16 +96,40 @@ pub enum RunError {
         /// The worst residual.
         residual: f64,
     },
+    /// Another rank says why.
+    #[error("another rank has failed")]
+    Elsewhere,
 }
 
-/// A step was asked for that the run will not take.
+impl RunError {
+    /// Whether this rank has only heard of it, from the one that says why.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(
+            self,
+            Self::Elsewhere
+                | Self::Output(OutputError::Elsewhere)
+                | Self::Step(StepError::Domain { error: DomainError::Elsewhere, .. })
+        )
+    }
+}
+
+/// Why a contact problem cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no step {step}: the run has {total}, counted from 1")]
-pub struct NoSuchStep {
-    /// The step.
-    pub step: u64,
-    /// Steps of the run.
-    pub total: u64,
+pub enum DumpError {
+    /// The run will not take this step.
+    #[error("there is no step {step}: the run has {total}, counted from 1")]
+    NoSuchStep {
+        /// The step.
+        step: u64,
+        /// Steps of the run.
+        total: u64,
+    },
+    /// No rank has the whole problem.
+    #[error("each of {ranks} ranks has a part of the contact problem only; write it from a run on one rank")]
+    Ranks {
+        /// How many there are.
+        ranks: usize,
+    },
 }
 
 /// A run that failed, with what it had done by then.
@@ -121,6 +154,8 @@ pub struct Run {
     recorder: Option<Recorder>,
     /// Steps whose problems are still to be written.
     dumps: BTreeSet<u64>,
+    /// Bodies of all ranks.
+    bodies: u64,
 }
 
 impl Run {
@@ -129,12 +164,21 @@ impl Run {
     /// # Errors
     /// If the scene cannot be used, or a fill finds no room.
     pub fn start(scene: &Scene, options: &RunOptions) -> Result<Self, SceneError> {
+        Self::start_on(scene, options, Box::new(Solo))
+    }
+
+    /// Builds this rank's part of the world. From here on all ranks make the same calls.
+    ///
+    /// # Errors
+    /// As for one rank, or if space cannot be divided as the scene says, or if the solver cannot work
+    /// across ranks; on all ranks then, and the first that has found something says what.
+    pub fn start_on(scene: &Scene, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let started = Instant::now();
         let mut scene = scene.clone();
         if let Some(steps) = options.steps {
             scene.time.end = steps as f64 * scene.time.step;
         }
-        let simulation = Simulation::from_scene(&scene)?;
+        let simulation = Simulation::on_ranks(&scene, comm)?;
         Ok(Self {
             strict: options.strict,
             steps_total: scene.time.steps(),
@@ -142,30 +186,45 @@ impl Run {
             tally: Tally::default(),
             recorder: None,
             dumps: BTreeSet::new(),
+            bodies: 0,
             simulation,
             scene,
         })
     }
 
-    /// Writes down the scene and the first frame, and from then on everything.
+    /// Writes down the scene and the first frame, and from then on everything. For one rank alone.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub fn record_in(mut self, directory: RunDirectory) -> Result<Self, OutputError> {
-        self.recorder = Some(Recorder::start(directory, &self.scene, &self.simulation.world)?);
+        self.record_by(|| Ok(directory))?;
         Ok(self)
+    }
+
+    /// As [`Run::record_in`], for any number of ranks: rank 0 makes the directory, and all write into
+    /// it.
+    ///
+    /// # Errors
+    /// If a file cannot be written; on all ranks then.
+    pub fn record_by(&mut self, make: impl FnOnce() -> Result<RunDirectory, OutputError>) -> Result<(), OutputError> {
+        let (world, comm) = self.simulation.line();
+        comm.stage("output");
+        let directory = make_together(comm, make)?;
+        self.recorder = Some(Recorder::start(directory, &self.scene, world, comm)?);
+        Ok(())
     }
 
     /// Writes the contact problems of these steps, counted from 1, before they are solved: to
     /// `problem-STEP.txt` in the directory of [`Run::record_in`].
     ///
     /// # Errors
-    /// If the run does not have such a step.
-    pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, NoSuchStep> {
+    /// If the run does not have such a step, or several ranks.
+    pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
-        let total = self.steps_total;
+        let (total, ranks) = (self.steps_total, self.simulation.line().1.size());
         match self.dumps.iter().find(|step| !(1..=total).contains(*step)) {
-            Some(&step) => Err(NoSuchStep { step, total }),
+            Some(&step) => Err(DumpError::NoSuchStep { step, total }),
+            None if ranks > 1 && !self.dumps.is_empty() => Err(DumpError::Ranks { ranks }),
             None => Ok(self),
         }
     }
@@ -175,24 +234,30 @@ impl Run {
         self.steps_total
     }
 
-    /// Steps to the end, or until `observe`, which is called after every step, breaks off.
+    /// Steps to the end, or until `observe`, which is called after every step, breaks off on any
+    /// rank.
     ///
     /// # Errors
     /// If the state stops being finite, a file cannot be written, or a strict run has steps
-    /// that missed the tolerance. The summary of what was done comes with the error.
+    /// that missed the tolerance. The summary of what was done comes with the error. If a rank
+    /// fails, all do, and one of them says why (see [`RunError::is_elsewhere`]).
     pub fn to_end(mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
+        self.complete(observe)
+    }
+
+    /// As [`Run::to_end`], and keeps the line to the other ranks: they stay together until the run is
+    /// dropped, so that each can say what it has to say before the first of them leaves.
+    ///
+    /// # Errors
+    /// As for [`Run::to_end`].
+    pub fn complete(&mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
         let result = self.advance(observe).and_then(|()| self.record_end());
         let summary = self.summary();
-        let result = match (result, &self.recorder) {
-            (Ok(()), Some(recorder)) => recorder.write_summary(&summary).map_err(RunError::from),
-            (Err(error), Some(recorder)) => {
-                // The first error is the one to report.
-                let _ = recorder.write_summary(&summary);
-                Err(error)
-            }
-            (result, None) => result,
-        };
-        match result.and_then(|()| self.judge(&summary)) {
+        let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
+        let written = agree(self.simulation.line().1, written);
+        // The first error is the one to report.
+        let result = result.and_then(|()| Ok(written?)).and_then(|()| self.judge(&summary));
+        match self.one_speaks(result) {
             Ok(()) => Ok(summary),
             Err(error) => Err(RunFailure { summary: Box::new(summary), error }),
         }
@@ -201,16 +266,55 @@ impl Run {
     fn advance(&mut self, mut observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<(), RunError> {
         while self.tally.steps < self.steps_total {
             self.dump_problem()?;
-            let report = self.simulation.step()?;
+            let report = self.step()?;
             self.tally.add(&report, self.simulation.world.time);
-            if let Some(recorder) = &mut self.recorder {
-                recorder.step(&self.tally, &report, &mut self.simulation)?;
-            }
-            if observe(&self.progress(&report)).is_break() {
+            let written = match &mut self.recorder {
+                Some(recorder) => recorder.step(&self.tally, self.bodies, &report, &mut self.simulation),
+                None => Ok(()),
+            };
+            let stop = written.is_ok() && observe(&self.progress(&report)).is_break();
+            if self.agree_to_stop(stop, written)? {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// A step of all ranks, and what it was to all of them.
+    fn step(&mut self) -> Result<StepReport, StepError> {
+        let waiting = |simulation: &mut Simulation| simulation.line().1.traffic().waiting;
+        let before = waiting(&mut self.simulation);
+        let mut report = self.simulation.step()?;
+        let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
+        let mut seconds = [exchange, broad, narrow, solve, integrate];
+        let waited = waiting(&mut self.simulation) - before;
+        self.tally.busy += (seconds.iter().sum::<f64>() - waited).max(0.0);
+        let (world, comm) = self.simulation.line();
+        let mut bodies = [world.bodies.bounded_len() as f64];
+        comm.all_reduce(Reduction::Sum, &mut bodies);
+        comm.all_reduce(Reduction::Max, &mut seconds);
+        self.bodies = bodies[0] as u64;
+        let [exchange, broad, narrow, solve, integrate] = seconds;
+        report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
+        Ok(report)
+    }
+
+    /// Whether any rank wants to stop. If one could not write, all fail.
+    fn agree_to_stop(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<bool, OutputError> {
+        let mut votes = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
+        self.simulation.line().1.all_reduce(Reduction::Max, &mut votes);
+        written?;
+        if votes[1] > 0.0 { Err(OutputError::Elsewhere) } else { Ok(votes[0] > 0.0) }
+    }
+
+    /// Of the ranks that know why the run failed, the first says it. All ranks have failed, or none.
+    fn one_speaks(&mut self, result: Result<(), RunError>) -> Result<(), RunError> {
+        let Err(error) = result else { return Ok(()) };
+        let comm = self.simulation.line().1;
+        let rank = comm.rank() as f64;
+        let mut first = [if error.is_elsewhere() { f64::INFINITY } else { rank }];
+        comm.all_reduce(Reduction::Min, &mut first);
+        Err(if first[0] == rank { error } else { RunError::Elsewhere })
     }
 
     /// Writes the problem of the next step, if it was asked for. Posing it changes nothing: the step
@@ -230,6 +334,7 @@ impl Run {
             time: self.tally.time,
             end: self.steps_total as f64 * self.scene.time.step,
             missed: self.tally.missed(),
+            bodies: self.bodies,
             report,
             world: &self.simulation.world,
         }
@@ -237,8 +342,9 @@ impl Run {
 
     /// The last frame and the picture.
     fn record_end(&mut self) -> Result<(), RunError> {
-        let world = &self.simulation.world;
-        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, world))?;
+        let (world, comm) = self.simulation.line();
+        comm.stage("output");
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, world, comm))?;
         Ok(())
     }
 
@@ -258,6 +364,29 @@ impl Run {
         let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
         Err(RunError::MissedTolerance { missed, steps: summary.steps, tolerance, residual })
     }
+}
+
+/// Rank 0 makes the directory, and tells the others where it is.
+fn make_together(
+    comm: &mut dyn Communicator,
+    make: impl FnOnce() -> Result<RunDirectory, OutputError>,
+) -> Result<RunDirectory, OutputError> {
+    if comm.size() == 1 {
+        return make();
+    }
+    let made =
+        if comm.rank() == 0 { make().and_then(|made| Ok((path_text(&made)?, made))).map(Some) } else { Ok(None) };
+    let made = agree(comm, made)?;
+    let mut path = made.as_ref().map(|(path, _)| path.clone().into_bytes()).unwrap_or_default();
+    comm.broadcast(&mut path);
+    Ok(made.map_or_else(|| RunDirectory::join(String::from_utf8_lossy(&path).as_ref()), |(_, directory)| directory))
+}
+
+/// A path that can be told to other machines.
+fn path_text(directory: &RunDirectory) -> Result<String, OutputError> {
+    let path = directory.path();
+    let unreadable = || io::Error::new(io::ErrorKind::InvalidInput, "its name is not UTF-8");
+    path.to_str().map(String::from).ok_or_else(unreadable).attach("tell other ranks of", path)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
 use super::tally::Tally;
+use crate::comm::Communicator;
 use crate::output::{
-    FrameWriter, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary,
+    FrameWriter, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
 };
 use crate::problem::Problem;
 use crate::scene::{Scene, Time};
@@ -12,13 +13,13 @@ use crate::step::{Simulation, StepReport};
 use crate::world::World;
 use std::time::Instant;
 
-/// Writes the files of a run, and counts the seconds that takes.
+/// Writes the files of a run, and counts the seconds that takes. Every rank has one, and all of them
+/// make the same calls: they fail together.
 #[derive(Debug)]
 pub(super) struct Recorder {
     directory: RunDirectory,
-    steps: StepsWriter,
-    /// `None` unless the scene asks for it.
-    history: Option<HistoryWriter>,
+    /// On rank 0 only.
+    tables: Option<Tables>,
     /// `None` if the scene wants no frames.
     frames: Option<Frames>,
     seconds: f64,
@@ -26,42 +27,64 @@ pub(super) struct Recorder {
     told: f64,
 }
 
+/// What grows with every step.
+#[derive(Debug)]
+struct Tables {
+    steps: StepsWriter,
+    /// `None` unless the scene asks for it.
+    history: Option<HistoryWriter>,
+}
+
 impl Recorder {
     /// Writes the scene and the frame of time zero.
-    pub(super) fn start(directory: RunDirectory, scene: &Scene, world: &World) -> Result<Self, OutputError> {
+    pub(super) fn start(
+        directory: RunDirectory,
+        scene: &Scene,
+        world: &World,
+        comm: &mut dyn Communicator,
+    ) -> Result<Self, OutputError> {
         let start = Instant::now();
-        directory.write_scene(&scene.to_toml())?;
-        let steps = directory.steps()?;
-        let history = if scene.output.history { Some(directory.history()?) } else { None };
-        let frames = if scene.output.frame_interval > 0.0 {
-            let mut frames = Frames::new(directory.frames()?, scene);
-            frames.write(0, world)?;
-            Some(frames)
+        let opened = Self::open(directory, scene, comm.rank(), comm.size());
+        let mut recorder = agree(comm, opened)?;
+        if let Some(frames) = &mut recorder.frames {
+            frames.write(0, world, comm)?;
+        }
+        recorder.seconds = start.elapsed().as_secs_f64();
+        Ok(recorder)
+    }
+
+    fn open(directory: RunDirectory, scene: &Scene, rank: usize, ranks: usize) -> Result<Self, OutputError> {
+        let tables = if rank == 0 {
+            directory.write_scene(&scene.to_toml())?;
+            let history = if scene.output.history { Some(directory.history()?) } else { None };
+            Some(Tables { steps: directory.steps()?, history })
         } else {
             None
         };
-        Ok(Self { directory, steps, history, frames, seconds: start.elapsed().as_secs_f64(), told: 0.0 })
+        let wants_frames = scene.output.frame_interval > 0.0;
+        let frames = if wants_frames { Some(Frames::new(directory.frames(rank, ranks)?, scene)) } else { None };
+        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
     }
 
-    /// Writes the frame if it is time for one, then the row.
+    /// Writes the frame if it is time for one, then the row. A row that cannot be written is known to
+    /// rank 0 only, and the caller must tell the others.
     pub(super) fn step(
         &mut self,
         tally: &Tally,
+        bodies: u64,
         report: &StepReport,
         simulation: &mut Simulation,
     ) -> Result<(), OutputError> {
         let start = Instant::now();
         if let Some(frames) = self.frames.as_mut().filter(|frames| frames.due(tally.steps)) {
-            frames.write(tally.steps, &simulation.world)?;
+            let (world, comm) = simulation.line();
+            frames.write(tally.steps, world, comm)?;
         }
-        if let Some(history) = &mut self.history {
-            history.push(tally.steps, &report.solver.history)?;
-        }
-        let mut row = row(tally, report, simulation);
+        let mut row = row(tally, bodies, report, simulation);
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
-        let result = self.steps.push(&row);
+        let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
         self.seconds += start.elapsed().as_secs_f64();
         result
     }
@@ -75,28 +98,41 @@ impl Recorder {
     }
 
     /// Writes the last frame, if it is not there yet, the last rows and the picture.
-    pub(super) fn finish(&mut self, step: u64, world: &World) -> Result<(), OutputError> {
+    pub(super) fn finish(&mut self, step: u64, world: &World, comm: &mut dyn Communicator) -> Result<(), OutputError> {
         let start = Instant::now();
-        self.steps.flush()?;
-        if let Some(history) = &mut self.history {
-            history.flush()?;
-        }
+        let flushed = self.tables.as_mut().map_or(Ok(()), Tables::flush);
+        agree(comm, flushed)?;
         if let Some(frames) = self.frames.as_mut().filter(|frames| frames.last != step) {
-            frames.write(step, world)?;
+            frames.write(step, world, comm)?;
         }
-        self.directory.write_picture(&world.bodies, &PictureOptions::default())?;
+        let drawn = self.directory.write_picture(comm, &world.bodies, &PictureOptions::default());
+        agree(comm, drawn)?;
         self.seconds += start.elapsed().as_secs_f64();
         Ok(())
     }
 
-    /// Writes the summary.
+    /// Writes the summary, on rank 0. The caller must tell the others how it went.
     pub(super) fn write_summary(&self, summary: &Summary) -> Result<(), OutputError> {
-        self.directory.write_summary(summary)
+        if self.tables.is_some() { self.directory.write_summary(summary) } else { Ok(()) }
     }
 
     /// Seconds spent on writing so far.
     pub(super) fn seconds(&self) -> f64 {
         self.seconds
+    }
+}
+
+impl Tables {
+    fn push(&mut self, row: &StepRow, report: &StepReport) -> Result<(), OutputError> {
+        if let Some(history) = &mut self.history {
+            history.push(row.step, &report.solver.history)?;
+        }
+        self.steps.push(row)
+    }
+
+    fn flush(&mut self) -> Result<(), OutputError> {
+        self.steps.flush()?;
+        self.history.as_mut().map_or(Ok(()), HistoryWriter::flush)
     }
 }
 
@@ -115,9 +151,15 @@ impl Frames {
         Self { writer, time: scene.time, interval: scene.output.frame_interval, last: 0 }
     }
 
-    fn write(&mut self, step: u64, world: &World) -> Result<(), OutputError> {
+    /// Writes a frame together with the other ranks.
+    fn write(&mut self, step: u64, world: &World, comm: &mut dyn Communicator) -> Result<(), OutputError> {
         self.last = step;
-        self.writer.write(&world.bodies, world.time).map(drop)
+        comm.stage("output");
+        let piece = self.writer.write_piece(&world.bodies, world.time);
+        // What names the pieces comes after them.
+        agree(comm, piece)?;
+        let whole = if comm.rank() == 0 { self.writer.complete() } else { Ok(()) };
+        agree(comm, whole)
     }
 
     fn due(&self, step: u64) -> bool {
@@ -133,13 +175,13 @@ fn frame_due(step: u64, h: f64, interval: f64) -> bool {
 }
 
 /// What `steps.csv` tells of a step.
-fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepRow {
+fn row(tally: &Tally, bodies: u64, report: &StepReport, simulation: &mut Simulation) -> StepRow {
     let (solver, seconds) = (&report.solver, &report.seconds);
     let energy = simulation.energy();
     StepRow {
         step: tally.steps,
         time: tally.time,
-        bodies: simulation.world.bodies.bounded_len() as u64,
+        bodies,
         contacts: report.contacts as u64,
         iterations: solver.iterations.into(),
         operator_applications: solver.operator_applications.into(),
@@ -153,6 +195,7 @@ fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepR
         potential: energy.potential,
         max_penetration: report.penetration.max,
         mean_penetration: report.penetration.mean,
+        seconds_exchange: seconds.exchange,
         seconds_broad: seconds.broad,
         seconds_narrow: seconds.narrow,
         seconds_solve: seconds.solve,

@@ -1,10 +1,12 @@
-//! What the summary says about all steps together.
+//! What the summary says about all steps and all ranks together.
 
+use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
-use crate::output::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+use crate::output::{ByRank, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
 use crate::scene::Scene;
 use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
+use crate::util::pack::{Pack, Unpacker};
 use std::collections::BTreeMap;
 
 /// Sums and extremes over the steps so far, and what the last of them had.
@@ -23,6 +25,8 @@ pub(super) struct Tally {
     residual_max: f64,
     converged: u64,
     seconds: StageSeconds,
+    /// Seconds of steps in which this rank did not wait for others.
+    pub(super) busy: f64,
 }
 
 impl Tally {
@@ -41,6 +45,7 @@ impl Tally {
         self.operator_applications += u64::from(solver.operator_applications);
         self.residual_max = self.residual_max.max(solver.residual);
         self.converged += u64::from(solver.status == Status::Converged);
+        self.seconds.exchange += report.seconds.exchange;
         self.seconds.broad += report.seconds.broad;
         self.seconds.narrow += report.seconds.narrow;
         self.seconds.solve += report.seconds.solve;
@@ -53,7 +58,7 @@ impl Tally {
     }
 
     /// The run in numbers, but for what only the run itself knows: time of output and in all,
-    /// and whether it was interrupted.
+    /// and whether it was interrupted. All ranks call this.
     pub(super) fn summary(&self, scene: &Scene, simulation: &mut Simulation) -> Summary {
         let solver = SolverSummary {
             name: scene.solver.name.name().into(),
@@ -65,23 +70,106 @@ impl Tally {
             residual_max: self.residual_max,
             steps_converged: self.converged,
         };
+        let energy = simulation.energy();
+        let by_rank = self.by_rank(scene, simulation);
+        let (world, comm) = simulation.line();
+        let mut bodies = [world.bodies.bounded_len() as f64];
+        comm.all_reduce(Reduction::Sum, &mut bodies);
+        let mut memory = [peak_rss_bytes() as f64];
+        comm.all_reduce(Reduction::Max, &mut memory);
         Summary {
             version: env!("CARGO_PKG_VERSION").into(),
             scenario: scene.name.clone(),
-            bodies: simulation.world.bodies.bounded_len() as u64,
+            bodies: bodies[0] as u64,
             contacts: self.contacts as u64,
             steps: self.steps,
             time: self.time,
             threads: rayon::current_num_threads() as u64,
-            ranks: 1,
-            state_hash: hash_text(simulation.world.state_hash()),
-            energy: simulation.energy(),
+            ranks: comm.size() as u64,
+            state_hash: hash_text(sum_of_ranks(comm, world.state_hash())),
+            energy,
             max_penetration: self.penetration.max,
             mean_penetration: self.penetration.mean,
             solver,
             seconds: self.seconds,
-            peak_rss_bytes: peak_rss_bytes(),
+            peak_rss_bytes: memory[0] as u64,
             interrupted: false,
+            by_rank,
         }
+    }
+
+    /// What each rank had and did, for rank 0 of several.
+    fn by_rank(&self, scene: &Scene, simulation: &mut Simulation) -> Option<ByRank> {
+        let contacts = simulation.problem().contacts() as u64;
+        let bodies = simulation.world.bodies.bounded_len() as u64;
+        let domain = simulation.domain().filter(|domain| domain.ranks() > 1)?;
+        let traffic = domain.traffic();
+        let own = Share {
+            bodies,
+            copies: domain.copies() as u64,
+            contacts,
+            neighbours: domain.neighbours() as u64,
+            messages: traffic.messages,
+            bytes: traffic.bytes,
+            reductions: traffic.reductions,
+            waiting: traffic.waiting,
+            busy: self.busy,
+        };
+        let comm = domain.comm();
+        let mut message = Vec::new();
+        write_share(&own, &mut message);
+        let messages = comm.gather(&message)?;
+        let rows: Option<Vec<_>> = messages.iter().map(|message| read_share(message)).collect();
+        match rows {
+            Some(rows) => Some(ByRank::new(scene.domain.chosen().map_or("", |name| name.name()), rows)),
+            None => comm.abort("what a rank had and did makes no sense"),
+        }
+    }
+}
+
+fn write_share(share: &Share, message: &mut Vec<u8>) {
+    let Share { bodies, copies, contacts, neighbours, messages, bytes, reductions, waiting, busy } = *share;
+    [bodies, copies, contacts, neighbours, messages, bytes, reductions].pack(message);
+    [waiting, busy].pack(message);
+}
+
+fn read_share(message: &[u8]) -> Option<Share> {
+    let mut from = Unpacker::new(message);
+    let [bodies, copies, contacts, neighbours, messages, bytes, reductions] = from.take()?;
+    let [waiting, busy] = from.take()?;
+    Some(Share { bodies, copies, contacts, neighbours, messages, bytes, reductions, waiting, busy })
+}
+
+/// The sum over ranks of numbers that use all their bits, without regard to overflow. It travels in
+/// quarters, whose sums are exact.
+fn sum_of_ranks(comm: &mut dyn Communicator, number: u64) -> u64 {
+    let mut quarters: [f64; 4] = std::array::from_fn(|k| (number >> (16 * k) & 0xffff) as f64);
+    comm.all_reduce(Reduction::Sum, &mut quarters);
+    (0..).zip(quarters).fold(0, |sum: u64, (k, quarter)| sum.wrapping_add((quarter as u64) << (16 * k)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comm::threads;
+
+    #[test]
+    fn hashes_are_added_to_the_last_bit() {
+        let numbers = [u64::MAX, 0x0123_4567_89ab_cdef, 0xffff_0000_ffff_0001, 1 << 63];
+        let expected = numbers.iter().fold(0u64, |sum, n| sum.wrapping_add(*n));
+        let sums = threads::run(4, 1, |mut comm| {
+            let own = numbers[comm.rank()];
+            sum_of_ranks(&mut *comm, own)
+        });
+        assert_eq!(sums, Ok(vec![expected; 4]));
+    }
+
+    #[test]
+    fn shares_travel_unchanged() {
+        let share = Share { bodies: 1, copies: 2, bytes: u64::MAX, waiting: 0.1, busy: 7.0, ..Share::default() };
+        let mut message = Vec::new();
+        write_share(&share, &mut message);
+        assert_eq!(read_share(&message), Some(share));
+        assert!(read_share(&message[1..]).is_none());
     }
 }

@@ -4,12 +4,18 @@
 //! a description that cites the source and the known answer, and add a line to [`SCENARIOS`].
 
 mod bounce;
+mod column_collapse;
+mod free_gas;
+mod granular_gas;
 mod head_on;
+mod hexagonal_packing;
 mod incline;
 mod packing;
 mod parameters;
+mod scaling;
 mod sedimentation;
 mod shaken_box;
+mod silo;
 mod slide_to_roll;
 
 pub use parameters::{Parameter, Parameters, Range};
@@ -35,6 +41,11 @@ pub static SCENARIOS: &[&Scenario] = &[
     &sedimentation::SHALLOW,
     &packing::SCENARIO,
     &shaken_box::SCENARIO,
+    &hexagonal_packing::SCENARIO,
+    &granular_gas::SCENARIO,
+    &free_gas::SCENARIO,
+    &column_collapse::SCENARIO,
+    &silo::SCENARIO,
     &incline::SCENARIO,
     &slide_to_roll::SCENARIO,
     &bounce::SCENARIO,

@@ -5,6 +5,10 @@
 pub enum Range {
     /// Whole numbers from 1 on.
     Count,
+    /// Whole numbers from 0 on.
+    CountOrNone,
+    /// 0 for no, 1 for yes.
+    Flag,
     /// Greater than zero.
     Positive,
     /// Zero or more.
@@ -41,6 +45,10 @@ impl Parameter {
             Range::Count => {
                 (number >= 1.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 1 on")
             }
+            Range::CountOrNone => {
+                (number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 0 on")
+            }
+            Range::Flag => (number == 0.0 || number == 1.0, "be 0 for no or 1 for yes"),
             Range::Positive => (number > 0.0, "be greater than 0"),
             Range::NotNegative => (number >= 0.0, "not be negative"),
             Range::Fraction => ((0.0..=1.0).contains(&number), "lie between 0 and 1"),
@@ -81,5 +89,10 @@ impl Parameters {
     /// The value of a parameter that counts.
     pub fn count(&self, name: &str) -> u64 {
         self.get(name) as u64
+    }
+
+    /// The value of a parameter that is a flag.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name) != 0.0
     }
 }

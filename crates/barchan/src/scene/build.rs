@@ -1,9 +1,15 @@
 //! From the scene to the world: the only place where random numbers are drawn.
+//!
+//! A rank of a distributed run makes the bodies whose centres it owns, and all walls. Nothing is
+//! sent for it: what a body is depends on the scene alone. A fill keeps clear of all that came before
+//! it, so it is made with a margin, and what came before it is made for that margin too.
 
 use super::error::{Fault, Place, SceneError};
-use super::fill::Placed;
-use super::{Fill, Scene};
-use crate::shape::Shape;
+use super::fill::{Crowded, Plan};
+use super::home::home;
+use super::{Ball, Lattice, Scene};
+use crate::broad::Aabb;
+use crate::partition::{Partition, Periods};
 use crate::world::{Body, ExternalForce, Materials, Motion, Prescribed, World};
 use glam::DVec3;
 
@@ -13,6 +19,26 @@ impl Scene {
     /// # Errors
     /// If the scene is not valid ([`Scene::validate`]), or a fill finds no room.
     pub fn build(&self) -> Result<World, SceneError> {
+        let everywhere = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+        self.build_share(Share { bounds: everywhere, owns: &|_| true, is_large: &|_| false })
+    }
+
+    /// The part of [`Scene::build`]'s world that a rank starts from: the bodies whose centres it
+    /// owns, with the ids that they have there, all unbounded ones, and of single bodies those that
+    /// are too large for one rank and its neighbours ([`Partition::is_large`]).
+    ///
+    /// # Errors
+    /// If the scene is not valid, or a fill finds no room here. Another rank may find none elsewhere.
+    pub fn build_part(&self, partition: &dyn Partition) -> Result<World, SceneError> {
+        let rank = Some(partition.rank());
+        self.build_share(Share {
+            bounds: partition.bounds(),
+            owns: &|x| partition.owner(x) == rank,
+            is_large: &|radius| partition.is_large(radius),
+        })
+    }
+
+    fn build_share(&self, share: Share<'_>) -> Result<World, SceneError> {
         let place = || Place::Whole(format!("scene \"{}\"", self.name));
         let fault = |p: super::Problem| Fault { place: place(), path: p.path, message: p.message };
         let faults: Vec<Fault> = self.validate().into_iter().map(fault).collect();
@@ -20,44 +46,113 @@ impl Scene {
             return Err(SceneError { faults });
         }
 
+        let periods = self.periods();
+        let (plans, needed) = self.plan_fills(&share, &periods);
         let mut world = World {
             materials: Materials::new(self.material.clone(), self.pair_rule, &self.pair),
             gravity: self.gravity,
             fields: self.force.clone(),
             ..World::default()
         };
-        world.bodies.reserve(self.body_count() as usize);
-        self.add_single_bodies(&mut world);
+        if needed.low.max_element() == f64::NEG_INFINITY && needed.high.min_element() == f64::INFINITY {
+            world.bodies.reserve(self.body_count() as usize);
+        }
+        // Spheres that a fill must keep clear of.
+        let mut balls: Vec<(DVec3, f64)> = Vec::new();
+        self.add_single_bodies(&mut world, &share, &mut balls);
+        let mut id = self.body.len() as u64;
         for (i, lattice) in self.lattice.iter().enumerate() {
             let material = self.material_of(&lattice.material);
-            for sphere in lattice.spheres(self.seed, i) {
-                world.add(ball(sphere, material));
+            let stream = Lattice::stream(self.seed, i);
+            for number in lattice.numbers_in(&needed, &periods) {
+                let ball = lattice.sphere(&stream, number);
+                let ball = Ball { x: home(&periods, ball.x), ..ball };
+                if (share.owns)(ball.x) {
+                    world.add_with_id(id + number, ball.body(material, lattice.motion));
+                }
+                if !plans.is_empty() {
+                    balls.push((ball.x, ball.radius));
+                }
             }
+            id += lattice.body_count();
         }
-        for (i, fill) in self.fill.iter().enumerate() {
-            let material = self.material_of(&fill.material);
-            let spheres = fill
-                .spheres(self.seed, i, balls(&world))
-                .map_err(|placed| SceneError::new(place(), format!("fill[{i}]"), self.no_room(fill, i, placed)))?;
-            for sphere in spheres {
-                world.add(ball(sphere, material));
+        for (i, plan) in plans.iter().enumerate() {
+            if let Some(plan) = plan {
+                let material = self.material_of(&self.fill[i].material);
+                let spheres = plan
+                    .spheres(balls.iter().flat_map(|&ball| images(&periods, ball)))
+                    .map_err(|crowded| SceneError::new(place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
+                for ball in &spheres {
+                    if (share.owns)(ball.x) {
+                        world.add_with_id(id + ball.number, ball.body(material, Motion::Dynamic));
+                    }
+                }
+                balls.extend(spheres.iter().map(|ball| (ball.x, ball.radius)));
             }
+            id += self.fill[i].count;
         }
+        world.bodies.keep_ids_below(id);
         Ok(world)
     }
 
-    fn add_single_bodies(&self, world: &mut World) {
-        for spec in &self.body {
-            let id = world.add(Body {
-                shape: spec.shape.clone(),
-                position: spec.position,
-                orientation: spec.attitude(),
-                velocity: spec.velocity,
-                angular_velocity: spec.angular_velocity,
-                material: self.material_of(&spec.material),
-                motion: spec.motion,
-                rotation: spec.rotation,
-            });
+    /// How this rank's parts of all fills are made, and the region in which all that comes before
+    /// them must be known.
+    fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan<'_>>>, Aabb) {
+        let largest = self.largest_radius();
+        let mut needed = share.bounds;
+        let mut plans = Vec::with_capacity(self.fill.len());
+        // From the last back: a fill must know of those before it.
+        for (i, fill) in self.fill.iter().enumerate().rev() {
+            let plan = fill.plan(self.seed, i, &needed);
+            if let Some(plan) = &plan {
+                let centres = plan.extent();
+                let reach = fill.radius.max() + fill.gap + largest;
+                let mut near = Aabb { low: centres.low - reach, high: centres.high + reach };
+                for axis in 0..3 {
+                    // Across a periodic border it may be anywhere; that is more than enough.
+                    if near.low[axis] < periods.low[axis] || near.high[axis] > periods.high[axis] {
+                        (near.low[axis], near.high[axis]) = (f64::NEG_INFINITY, f64::INFINITY);
+                    }
+                }
+                needed = needed.join(&near);
+            }
+            plans.push(plan);
+        }
+        plans.reverse();
+        (plans, needed)
+    }
+
+    pub(crate) fn largest_radius(&self) -> f64 {
+        let single = self.body.iter().filter_map(|body| body.shape.bounding_radius());
+        single.fold(self.largest_of_many(), f64::max)
+    }
+
+    /// The largest radius of bodies that there are many of; 0 if there are none.
+    pub(crate) fn largest_of_many(&self) -> f64 {
+        let lattices = self.lattice.iter().map(|lattice| lattice.radius.max());
+        let fills = self.fill.iter().map(|fill| fill.radius.max());
+        lattices.chain(fills).fold(0.0, f64::max)
+    }
+
+    fn add_single_bodies(&self, world: &mut World, share: &Share<'_>, balls: &mut Vec<(DVec3, f64)>) {
+        for (id, spec) in self.body.iter().enumerate() {
+            let id = id as u64;
+            let radius = spec.shape.bounding_radius();
+            balls.extend(radius.map(|radius| (spec.position, radius)));
+            if radius.is_none_or(|radius| (share.is_large)(radius)) || (share.owns)(spec.position) {
+                let body = Body {
+                    shape: spec.shape.clone(),
+                    position: spec.position,
+                    orientation: spec.attitude(),
+                    velocity: spec.velocity,
+                    angular_velocity: spec.angular_velocity,
+                    material: self.material_of(&spec.material),
+                    motion: spec.motion,
+                    rotation: spec.rotation,
+                };
+                world.add_with_id(id, body);
+            }
+            // By id, and on every rank: a body takes them along wherever it goes.
             if spec.force.is_some() || spec.torque.is_some() {
                 let [force, torque] = [spec.force, spec.torque].map(Option::unwrap_or_default);
                 world.external.insert(id, ExternalForce { force, torque });
@@ -74,34 +169,48 @@ impl Scene {
         self.material_index(name).expect("a valid scene names known materials only")
     }
 
-    fn no_room(&self, fill: &Fill, index: usize, Placed(placed): Placed) -> String {
+    fn no_room(&self, index: usize, Crowded { placed, of }: Crowded) -> String {
+        let fill = &self.fill[index];
         format!(
-            "only {placed} of {} spheres found room in {} attempts each. They would fill {:.1} % of the box, and \
+            "only {placed} of {of} spheres found room in {} attempts each. They would fill {:.1} % of the box, and \
              placing at random stops at about 38 % for equal spheres. Enlarge the box (min, max), lower count, \
              radius or gap, or raise attempts",
-            fill.count,
             fill.attempts,
             100.0 * fill.volume_fraction(self.seed, index),
         )
     }
 }
 
-fn ball((position, radius, velocity): (DVec3, f64, DVec3), material: u16) -> Body {
-    Body { velocity, material, ..Body::dynamic(Shape::sphere(radius), position) }
+/// What a rank is to make.
+struct Share<'a> {
+    /// A box that holds all it owns.
+    bounds: Aabb,
+    /// Whether a centre is its own.
+    owns: &'a dyn Fn(DVec3) -> bool,
+    /// Whether every rank has single bodies of this radius.
+    is_large: &'a dyn Fn(f64) -> bool,
 }
 
-/// Centre and radius of every sphere so far.
-fn balls(world: &World) -> impl Iterator<Item = (DVec3, f64)> + Clone + '_ {
-    world.bodies.position.iter().zip(&world.bodies.shape).filter_map(|(x, shape)| match shape {
-        Shape::Sphere(s) => Some((*x, s.radius)),
-        Shape::HalfSpace(_) | Shape::Container(_) => None,
-    })
+/// A ball and where it is seen across periodic borders.
+fn images(periods: &Periods, (x, radius): (DVec3, f64)) -> impl Iterator<Item = (DVec3, f64)> + Clone + use<> {
+    let length = periods.length();
+    let along = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
+    let (i, j, k) = (along(0), along(1), along(2));
+    let way = move |n: i32, axis: usize| if n == 0 { 0.0 } else { f64::from(n) * length[axis] };
+    let ways = k.flat_map(move |k| {
+        j.clone().flat_map({
+            let i = i.clone();
+            move |j| i.clone().map(move |i| DVec3::new(way(i, 0), way(j, 1), way(k, 2)))
+        })
+    });
+    ways.map(move |way| (x + way, radius))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{BodySpec, Lattice};
+    use crate::scene::{BodySpec, Fill, Radius};
+    use crate::shape::Shape;
     use crate::world::{Material, Oscillation};
 
     #[test]
@@ -128,6 +237,12 @@ mod tests {
         assert!((lead - 11_340.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.008).abs() < 1e-9);
     }
 
+    /// Centre and radius of every sphere.
+    fn balls(world: &World) -> Vec<(DVec3, f64)> {
+        let spheres = world.bodies.position.iter().zip(&world.bodies.shape);
+        spheres.filter_map(|(x, shape)| Some((*x, shape.bounding_radius()?))).collect()
+    }
+
     #[test]
     fn a_fill_keeps_clear_of_all_spheres_before_it() {
         let mut scene = Scene::default();
@@ -135,7 +250,7 @@ mod tests {
         scene.lattice.push(Lattice::cubic([5, 5, 1], 0.2, 0.05));
         scene.fill.push(Fill::new(DVec3::ZERO, DVec3::ONE, 100, 0.03));
         scene.fill.push(Fill::new(DVec3::ZERO, DVec3::ONE, 100, 0.03));
-        let balls: Vec<(DVec3, f64)> = balls(&scene.build().unwrap()).collect();
+        let balls = balls(&scene.build().unwrap());
         for (i, a) in balls.iter().enumerate().skip(26) {
             assert!(balls[..i].iter().all(|b| a.0.distance(b.0) >= a.1 + b.1), "sphere {i}");
         }
@@ -149,5 +264,170 @@ mod tests {
         assert!(error.starts_with("scene \"scene\": fill[0]: only "), "{error}");
         assert!(error.contains("of 1000 spheres") && error.contains("52.4 %"), "{error}");
         assert!(error.contains("Enlarge the box"), "{error}");
+    }
+
+    /// Slabs along one axis, cut at given places.
+    struct Slabs {
+        axis: usize,
+        cuts: Vec<f64>,
+        rank: u32,
+        others: Vec<u32>,
+    }
+
+    impl Slabs {
+        fn all(axis: usize, cuts: &[f64]) -> Vec<Self> {
+            let ranks = cuts.len() as u32 + 1;
+            let others = |rank| (0..ranks).filter(|&r| r != rank).collect();
+            (0..ranks).map(|rank| Self { axis, cuts: cuts.to_vec(), rank, others: others(rank) }).collect()
+        }
+
+        fn of(&self, x: f64) -> u32 {
+            self.cuts.iter().filter(|&&cut| x >= cut).count() as u32
+        }
+    }
+
+    impl Partition for Slabs {
+        fn ranks(&self) -> usize {
+            self.cuts.len() + 1
+        }
+
+        fn rank(&self) -> u32 {
+            self.rank
+        }
+
+        fn neighbours(&self) -> &[u32] {
+            &self.others
+        }
+
+        fn reach(&self) -> f64 {
+            f64::INFINITY
+        }
+
+        fn owner(&self, x: DVec3) -> Option<u32> {
+            Some(self.of(x[self.axis]))
+        }
+
+        fn ranks_of(&self, hull: &Aabb, found: &mut dyn FnMut(u32)) {
+            (self.of(hull.low[self.axis])..=self.of(hull.high[self.axis])).for_each(found);
+        }
+
+        fn knows(&self, _: &Aabb) -> bool {
+            true
+        }
+
+        fn holds(&self, _: &Aabb) -> bool {
+            false
+        }
+
+        fn bounds(&self) -> Aabb {
+            let mut bounds = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+            let rank = self.rank as usize;
+            bounds.low[self.axis] = if rank > 0 { self.cuts[rank - 1] } else { f64::NEG_INFINITY };
+            bounds.high[self.axis] = self.cuts.get(rank).copied().unwrap_or(f64::INFINITY);
+            bounds
+        }
+    }
+
+    /// All that is known of a body, as bits.
+    fn bits(world: &World, i: usize) -> (u64, Vec<u64>, Shape, u16, Motion) {
+        let b = &world.bodies;
+        let vectors = [b.position[i], b.velocity[i], b.angular_velocity[i], b.inverse_inertia[i]];
+        let numbers =
+            vectors.iter().flat_map(|v| v.to_array()).chain(b.orientation[i].to_array()).chain([b.inverse_mass[i]]);
+        (b.id[i], numbers.map(f64::to_bits).collect(), b.shape[i].clone(), b.material[i], b.motion[i])
+    }
+
+    /// Asserts that the parts of the ranks are the whole.
+    fn assert_parts(scene: &Scene, axis: usize, cuts: &[f64]) {
+        let whole = scene.build().unwrap();
+        let unbounded = whole.bodies.len() - whole.bodies.bounded_len();
+        let mut seen = std::collections::BTreeMap::new();
+        for slab in Slabs::all(axis, cuts) {
+            let part = scene.build_part(&slab).unwrap();
+            assert!(part.bodies.id.is_sorted());
+            assert_eq!(part.bodies.len() - part.bodies.bounded_len(), unbounded, "every rank has every wall");
+            assert_eq!((&part.external, &part.prescribed), (&whole.external, &whole.prescribed));
+            for i in 0..part.bodies.len() {
+                let body = bits(&part, i);
+                let owned =
+                    body.2.bounding_radius().is_none() || slab.owner(part.bodies.position[i]) == Some(slab.rank);
+                assert!(owned, "rank {} has body {}", slab.rank, body.0);
+                let wall = body.2.bounding_radius().is_none();
+                assert!(seen.insert(body.0, body).is_none() || wall, "a body is made twice");
+            }
+            let mut part = part;
+            assert_eq!(part.add(Body::dynamic(Shape::sphere(1.0), DVec3::ZERO)), scene.body_count());
+        }
+        assert!(seen.into_values().eq((0..whole.bodies.len()).map(|i| bits(&whole, i))));
+    }
+
+    /// A scene with something of everything.
+    fn mixture(periodic: [bool; 3]) -> Scene {
+        let mut scene = Scene { seed: 5, ..Scene::default() };
+        scene.domain.min = Some(DVec3::splat(-1.0));
+        scene.domain.max = Some(DVec3::new(9.0, 3.0, 3.0));
+        scene.domain.periodic = periodic;
+        scene.body = vec![
+            BodySpec::new(Shape::sphere(0.4), DVec3::new(2.0, 0.5, 0.5)),
+            BodySpec { normal: Some(DVec3::Z), ..BodySpec::new(Shape::half_space(), DVec3::splat(-1.0)) },
+            BodySpec { force: Some(DVec3::X), ..BodySpec::new(Shape::sphere(0.3), DVec3::new(-1.0, 1.5, 1.5)) },
+        ];
+        let lattice = Lattice::hexagonal([9, 4, 2], 0.3, Radius::Uniform([0.08, 0.1]));
+        scene.lattice = vec![
+            Lattice { jitter: 0.02, velocity_jitter: 1.0, origin: DVec3::new(7.0, 0.0, 0.0), ..lattice.clone() },
+            Lattice { count: Some(50), origin: DVec3::new(3.0, 1.2, 2.0), motion: Motion::Fixed, ..lattice },
+        ];
+        let fill =
+            Fill::new(DVec3::new(-1.0, -1.0, -0.5), DVec3::new(9.0, 3.0, 3.0), 6000, Radius::Uniform([0.05, 0.1]));
+        scene.fill = vec![
+            Fill { velocity_jitter: 0.1, ..fill.clone() },
+            Fill { gap: 0.01, count: 2000, ..fill.clone() },
+            Fill { min: DVec3::new(4.0, 0.0, 0.0), max: DVec3::new(5.0, 1.0, 1.0), count: 20, ..fill },
+        ];
+        scene
+    }
+
+    #[test]
+    fn parts_are_the_whole_on_any_number_of_ranks() {
+        let scene = mixture([false; 3]);
+        assert_parts(&scene, 0, &[]);
+        assert_parts(&scene, 0, &[4.3]);
+        assert_parts(&scene, 1, &[0.0, 0.7]);
+        assert_parts(&scene, 2, &[-5.0, 1.0]);
+        assert_parts(&scene, 0, &[0.0, 1.0, 2.5, 2.5, 4.0, 6.0, 50.0]);
+    }
+
+    #[test]
+    fn parts_are_the_whole_in_a_periodic_cell() {
+        let scene = mixture([true, true, false]);
+        let balls = balls(&scene.build().unwrap());
+        assert!(balls.iter().all(|(x, _)| (-1.0..9.0).contains(&x.x) && (-1.0..3.0).contains(&x.y)));
+        // Clear of the images of what came before.
+        let before = scene.body_count() as usize - 1 - 8020;
+        for (i, a) in balls.iter().enumerate().skip(before) {
+            for b in balls[..before].iter().flat_map(|&ball| images(&scene.periods(), ball)) {
+                assert!(a.0.distance(b.0) >= a.1 + b.1, "sphere {i}");
+            }
+        }
+        assert_parts(&scene, 0, &[-0.5, 8.5]);
+        assert_parts(&scene, 1, &[1.0]);
+    }
+
+    #[test]
+    fn a_rank_makes_its_part_only() {
+        // One rank in a hundred of a scene that nobody could hold.
+        let mut scene = Scene::default();
+        scene.lattice.push(Lattice::cubic([1000, 1000, 1000], 1.0, 0.4));
+        let slabs = Slabs::all(2, &[500.5, 501.5]);
+        let start = std::time::Instant::now();
+        assert_eq!(scene.build_part(&slabs[1]).unwrap().bodies.len(), 1_000_000);
+        // The fill of a box as long as a street.
+        let mut scene = Scene::default();
+        scene.fill.push(Fill::new(DVec3::ZERO, DVec3::new(1e5, 10.0, 10.0), 10_000_000, 0.4));
+        let slabs = Slabs::all(0, &[50_000.0, 50_010.0]);
+        let part = scene.build_part(&slabs[1]).unwrap();
+        assert!((900..1100).contains(&part.bodies.len()), "{}", part.bodies.len());
+        // Whole, either would take minutes.
+        assert!(start.elapsed().as_secs() < 60);
     }
 }

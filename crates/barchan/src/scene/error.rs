@@ -1,6 +1,7 @@
 //! What can be wrong with a scene, said so that a user can mend it: where it stands, which key,
 //! what was found, what is expected.
 
+use crate::comm::{Communicator, Reduction};
 use std::fmt;
 use thiserror::Error;
 
@@ -74,16 +75,42 @@ pub(crate) fn push_segment(path: &mut String, segment: &str) {
 
 /// A scene that cannot be used, with all that is wrong, a line each.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{}", .faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+#[error("{}", text(.faults))]
 pub struct SceneError {
-    /// Everything that was found; never empty.
+    /// Everything that was found; empty only if another rank has found it.
     pub faults: Vec<Fault>,
+}
+
+fn text(faults: &[Fault]) -> String {
+    if faults.is_empty() {
+        return "another rank cannot use the scene".into();
+    }
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 impl SceneError {
     /// A single fault.
     pub fn new(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { faults: vec![Fault { place, path: path.into(), message: message.into() }] }
+    }
+
+    /// The error of a rank that has found nothing wrong, while another has, and says so itself.
+    pub fn elsewhere() -> Self {
+        Self { faults: Vec::new() }
+    }
+
+    /// Whether another rank has found what is wrong.
+    pub fn is_elsewhere(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Of ranks that have each found something wrong, or nothing, the first speaks for all. All of
+    /// them call this, and all fail if one has.
+    pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, Self>) -> Result<T, Self> {
+        let rank = comm.rank() as f64;
+        let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
+        comm.all_reduce(Reduction::Min, &mut first);
+        if first[0] == rank || first[0] == f64::INFINITY { result } else { Err(Self::elsewhere()) }
     }
 }
 

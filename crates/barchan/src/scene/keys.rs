@@ -86,6 +86,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
             key("restart", "drop momentum that points uphill"),
+            key("borders", "bodies that several ranks hold: split (in mass) or whole"),
         ],
     },
     Section {
@@ -94,6 +95,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
             key("relaxation", "part of each one-contact solution that is taken"),
+            key("borders", "bodies that several ranks hold: split (in mass) or whole"),
         ],
     },
     Section {
@@ -129,6 +131,20 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             key("name", "octree, grid or brute-force"),
             key("reorder_interval", "steps between sorts of bodies in memory; 0 for never"),
+        ],
+    },
+    Section {
+        path: "domain",
+        about: "the cell, in which space may repeat itself, and how ranks share it",
+        keys: &[
+            optional("min", "[0.0, 0.0, 0.0]", "lowest corner of the cell, m; needed where space repeats"),
+            optional("max", "[1.0, 1.0, 1.0]", "highest corner of the cell, m"),
+            key("periodic", "along which axes space repeats itself"),
+            key("partition", "of the cell among ranks: auto, cartesian or morton"),
+            optional("blocks", "[2, 2, 1]", "blocks of a cartesian partition along x, y and z"),
+            key("imbalance", "largest work over mean work at which ranges are cut anew"),
+            key("balance_interval", "steps between two looks at the balance; 0 for never"),
+            key("work", "what counts as work: count (bodies, contacts times iterations) or time"),
         ],
     },
     Section {
@@ -208,6 +224,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
+            key("motion", "dynamic, fixed or kinematic (as prescribed by the velocity)"),
         ],
     },
     Section {

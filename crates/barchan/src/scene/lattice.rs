@@ -1,14 +1,19 @@
 //! Spheres on a regular lattice, with a random shift if wanted.
 //!
 //! Sites are numbered with x fastest, then y, then z. A site's place is a function of its number
-//! alone, so a lattice of ten million spheres costs no memory until it is built.
+//! alone, so a lattice of ten million spheres costs no memory until it is built, and a rank of a
+//! distributed run visits the sites in its part of space only.
 
-use super::Radius;
 use super::random::{Entry, Purpose, Stream};
+use super::{Ball, Radius};
+use crate::broad::Aabb;
+use crate::partition::Periods;
+use crate::world::Motion;
 use glam::DVec3;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::ops;
 
 /// The kinds of lattice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +89,9 @@ pub struct Lattice {
     /// Name of the material; empty for the first.
     #[serde(default)]
     pub material: String,
+    /// How their motion comes about.
+    #[serde(default)]
+    pub motion: Motion,
 }
 
 impl Lattice {
@@ -100,6 +108,7 @@ impl Lattice {
             velocity: DVec3::ZERO,
             velocity_jitter: 0.0,
             material: String::new(),
+            motion: Motion::Dynamic,
         }
     }
 
@@ -121,7 +130,11 @@ impl Lattice {
     /// The place of a site, before any shift.
     pub fn site(&self, number: u64) -> DVec3 {
         let [nx, ny] = [u64::from(self.counts[0]), u64::from(self.counts[1])];
-        let (i, j, k) = (number % nx, number / nx % ny, number / (nx * ny));
+        self.place(number % nx, number / nx % ny, number / (nx * ny))
+    }
+
+    /// The place of the site with these indices.
+    fn place(&self, i: u64, j: u64, k: u64) -> DVec3 {
         let (x, y, z) = (i as f64, j as f64, k as f64);
         let d = self.spacing.axes();
         self.origin
@@ -135,6 +148,25 @@ impl Lattice {
                     d * DVec3::new(x, y, z)
                 }
             }
+    }
+
+    /// From one index to the next along each axis, and how much farther than its index a site may
+    /// stand, in such steps.
+    fn pitch(&self) -> (DVec3, DVec3) {
+        let d = self.spacing.axes();
+        match self.kind {
+            LatticeKind::Cubic => (d, DVec3::ZERO),
+            LatticeKind::Hexagonal => {
+                (d * DVec3::new(1.0, 0.75f64.sqrt(), (2.0f64 / 3.0).sqrt()), DVec3::new(0.5, 1.0 / 3.0, 0.0))
+            }
+        }
+    }
+
+    /// The box of all places that a centre can have.
+    pub(crate) fn extent(&self) -> Aabb {
+        let (step, beyond) = self.pitch();
+        let last = DVec3::from(self.counts.map(|n| f64::from(n) - 1.0)) + beyond;
+        Aabb { low: self.origin - self.jitter, high: self.origin + step * last + self.jitter }
     }
 
     /// The smallest distance that shifts leave between two centres; infinite for a single site.
@@ -152,21 +184,102 @@ impl Lattice {
         }
     }
 
-    /// Centre, radius and velocity of every sphere, in the order of the sites.
-    pub(crate) fn spheres(&self, seed: u64, index: usize) -> impl Iterator<Item = (DVec3, f64, DVec3)> + '_ {
-        let stream = Stream::new(seed, Entry::Lattice, index);
-        (0..self.body_count()).map(move |k| {
-            let radius = self.radius.draw(&mut stream.draws(k, Purpose::Radius));
-            let mut x = self.site(k);
-            if self.jitter > 0.0 {
-                x += stream.draws(k, Purpose::Position).cube(self.jitter);
+    /// The smallest distance between two centres, one of which is seen across a periodic border.
+    pub(crate) fn closest_image(&self, periods: &Periods) -> f64 {
+        let (length, mut least) = (periods.length(), f64::INFINITY);
+        let way = |shift: i32, axis: usize| if shift == 0 { 0.0 } else { f64::from(shift) * length[axis] };
+        let shifts = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
+        // Sites at either end, with the parities of rows and layers.
+        let ends = |axis: usize| {
+            let n = u64::from(self.counts[axis]);
+            let mut ends = vec![0, 1, n.saturating_sub(2), n - 1];
+            ends.retain(|&i| i < n);
+            ends.sort_unstable();
+            ends.dedup();
+            ends
+        };
+        let sites: Vec<DVec3> = (ends(2).into_iter())
+            .flat_map(|k| ends(1).into_iter().flat_map(move |j| ends(0).into_iter().map(move |i| (i, j, k))))
+            .map(|(i, j, k)| self.place(i, j, k))
+            .collect();
+        for z in shifts(2) {
+            for y in shifts(1) {
+                for x in shifts(0).filter(|&x| [x, y, z] != [0; 3]) {
+                    let way = DVec3::new(way(x, 0), way(y, 1), way(z, 2));
+                    for a in &sites {
+                        let distance = |b: &DVec3| match self.kind {
+                            // Shifts act along each axis, and one axis is enough to be apart.
+                            LatticeKind::Cubic => (*a + way - *b).abs().max_element() - 2.0 * self.jitter,
+                            LatticeKind::Hexagonal => a.distance(*b - way) - 2.0 * 3.0f64.sqrt() * self.jitter,
+                        };
+                        least = sites.iter().map(distance).fold(least, f64::min);
+                    }
+                }
             }
-            let mut v = self.velocity;
-            if self.velocity_jitter > 0.0 {
-                v += stream.draws(k, Purpose::Velocity).cube(self.velocity_jitter);
+        }
+        least
+    }
+
+    /// The random numbers of this lattice, entry number `index` of its kind.
+    pub(crate) fn stream(seed: u64, index: usize) -> Stream {
+        Stream::new(seed, Entry::Lattice, index)
+    }
+
+    /// The sphere on a site.
+    pub(crate) fn sphere(&self, stream: &Stream, number: u64) -> Ball {
+        let radius = self.radius.draw(&mut stream.draws(number, Purpose::Radius));
+        let mut x = self.site(number);
+        if self.jitter > 0.0 {
+            x += stream.draws(number, Purpose::Position).cube(self.jitter);
+        }
+        let mut velocity = self.velocity;
+        if self.velocity_jitter > 0.0 {
+            velocity += stream.draws(number, Purpose::Velocity).cube(self.velocity_jitter);
+        }
+        Ball { number, x, radius, velocity }
+    }
+
+    /// The numbers of the sites in use whose spheres may have their centres in a region once they
+    /// are brought into the periodic cell, ascending; those of a few more may be among them.
+    pub(crate) fn numbers_in(&self, region: &Aabb, periods: &Periods) -> impl Iterator<Item = u64> + use<> {
+        let [nx, ny] = [u64::from(self.counts[0]), u64::from(self.counts[1])];
+        let [x, y, z] = [0, 1, 2].map(|axis| self.indices_in(axis, region, periods));
+        let end = self.body_count();
+        let layers = z.into_iter().flatten().take_while(move |k| k * nx * ny < end);
+        let rows = layers.flat_map(move |k| y.clone().into_iter().flatten().map(move |j| j + ny * k));
+        rows.flat_map(move |row| x.clone().into_iter().flatten().map(move |i| i + nx * row))
+            .take_while(move |&k| k < end)
+    }
+
+    /// The same along one axis: ranges of indices, ascending and apart.
+    fn indices_in(&self, axis: usize, region: &Aabb, periods: &Periods) -> Vec<ops::Range<u64>> {
+        let (step, beyond) = self.pitch();
+        let (step, beyond, origin) = (step[axis], beyond[axis], self.origin[axis]);
+        let n = f64::from(self.counts[axis]);
+        // By how many periods a site may be away from the cell.
+        let (period, away) = if periods.repeats(axis) {
+            let (period, extent) = (periods.length()[axis], self.extent());
+            let least = ((periods.low[axis] - extent.high[axis]) / period).floor() as i64;
+            (period, least..=((periods.high[axis] - extent.low[axis]) / period).ceil() as i64)
+        } else {
+            (0.0, 0..=0)
+        };
+        let mut ranges: Vec<ops::Range<u64>> = Vec::new();
+        // The farther the way home, the lower the indices.
+        for shift in away.rev() {
+            let way = shift as f64 * period;
+            // Rounding must not lose a site.
+            let slack = 0.01 + 1e-12 * (n + (origin.abs() + way.abs()) / step);
+            let first = (region.low[axis] - way - self.jitter - origin) / step - beyond - slack;
+            let last = (region.high[axis] - way + self.jitter - origin) / step + slack;
+            let (first, end) = (first.ceil().clamp(0.0, n) as u64, (last.floor() + 1.0).clamp(0.0, n) as u64);
+            match ranges.last_mut() {
+                _ if first >= end => {}
+                Some(before) if first <= before.end => before.end = before.end.max(end),
+                _ => ranges.push(first..end),
             }
-            (x, radius, v)
-        })
+        }
+        ranges
     }
 }
 
@@ -217,7 +330,9 @@ impl<'de> Deserialize<'de> for Spacing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::home::home;
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn close_packing_has_its_contacts_and_density() {
@@ -238,7 +353,9 @@ mod tests {
     fn sites_run_x_first_and_stop_at_the_count() {
         let lattice = Lattice { count: Some(7), ..Lattice::cubic([3, 2, 4], DVec3::new(1.0, 2.0, 3.0), 0.1) };
         assert_eq!(lattice.body_count(), 7);
-        let sites: Vec<DVec3> = lattice.spheres(0, 0).map(|s| s.0).collect();
+        let everywhere = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+        let numbers = lattice.numbers_in(&everywhere, &Periods::default());
+        let sites: Vec<DVec3> = numbers.map(|k| lattice.sphere(&Lattice::stream(0, 0), k).x).collect();
         assert_eq!(sites.len(), 7);
         assert_eq!(sites[2], DVec3::new(2.0, 0.0, 0.0));
         assert_eq!(sites[3], DVec3::new(0.0, 2.0, 0.0));
@@ -249,11 +366,64 @@ mod tests {
     fn shifts_never_exceed_their_bound() {
         let lattice = Lattice { jitter: 0.2, velocity_jitter: 0.5, ..Lattice::cubic([9, 9, 9], 1.0, 0.1) };
         let mut largest = 0.0f64;
-        for (k, (x, _, v)) in lattice.spheres(5, 2).enumerate() {
-            let shift = (x - lattice.site(k as u64)).abs().max_element();
+        let extent = lattice.extent();
+        for k in 0..lattice.body_count() {
+            let Ball { x, velocity, .. } = lattice.sphere(&Lattice::stream(5, 2), k);
+            let shift = (x - lattice.site(k)).abs().max_element();
             largest = largest.max(shift);
-            assert!(shift <= 0.2 + 1e-12 && v.abs().max_element() <= 0.5);
+            assert!(shift <= 0.2 + 1e-12 && velocity.abs().max_element() <= 0.5);
+            assert!(extent.meets(&Aabb { low: x, high: x }));
         }
         assert!(largest > 0.19);
+    }
+
+    proptest! {
+        /// Every sphere of a region is found, in order, and far ones are not visited.
+        #[test]
+        fn regions_find_their_sites(
+            hexagonal in any::<bool>(),
+            counts in [1u32..9, 1u32..9, 1u32..9],
+            part in 0.0..1.0f64,
+            origin in [-3.0..3.0f64, -3.0..3.0, -3.0..3.0],
+            low in [-2.0..8.0f64, -2.0..8.0, -2.0..8.0],
+            size in [0.0..4.0f64, 0.0..4.0, 0.0..4.0],
+            jitter in prop_oneof![Just(0.0), Just(0.2)],
+            repeats in any::<[bool; 3]>(),
+        ) {
+            let mut lattice = Lattice { jitter, origin: origin.into(), ..Lattice::hexagonal(counts, 1.0, 0.1) };
+            lattice.kind = if hexagonal { LatticeKind::Hexagonal } else { LatticeKind::Cubic };
+            lattice.count = Some((part * lattice.site_count() as f64) as u64);
+            let periods = Periods::new(DVec3::splat(-1.0), DVec3::splat(9.0), repeats);
+            let region = Aabb { low: low.into(), high: DVec3::from(low) + DVec3::from(size) };
+            let stream = Lattice::stream(1, 0);
+            let within = |k: &u64| {
+                let x = home(&periods, lattice.sphere(&stream, *k).x);
+                region.meets(&Aabb { low: x, high: x })
+            };
+            let all: Vec<u64> = (0..lattice.body_count()).filter(within).collect();
+            let visited: Vec<u64> = lattice.numbers_in(&region, &periods).collect();
+            let found: Vec<u64> = visited.iter().copied().filter(within).collect();
+            prop_assert_eq!(found, all);
+            // Half a step and the jitter on either side, where nothing repeats.
+            if !periods.any() {
+                let most: f64 = size.iter().map(|s| s / 0.8 + 2.9).product();
+                prop_assert!(visited.len() as f64 <= most, "{} of {most}", visited.len());
+            }
+        }
+    }
+
+    #[test]
+    fn images_across_a_border_touch_where_the_packing_goes_on() {
+        let lattice = Lattice::hexagonal([5, 4, 3], 2.0, 1.0);
+        let period = |x: f64, y: f64| Periods::new(DVec3::ZERO, DVec3::new(x, y, 0.0), [true, true, false]);
+        let rows = 4.0 * 3.0f64.sqrt();
+        assert!((lattice.closest_image(&period(10.0, rows)) - 2.0).abs() < 1e-12);
+        assert!(lattice.closest_image(&period(9.9, rows)) < 1.95);
+        assert!(lattice.closest_image(&period(10.0, rows - 0.1)) < 1.97);
+        // An odd number of rows does not go on.
+        let odd = Lattice::hexagonal([5, 3, 3], 2.0, 1.0);
+        assert!(odd.closest_image(&period(10.0, 3.0 * 3.0f64.sqrt())) < 1.8);
+        let cubic = Lattice { jitter: 0.25, ..Lattice::cubic([4, 4, 4], 1.0, 0.1) };
+        assert!((cubic.closest_image(&period(4.0, 4.0)) - 0.5).abs() < 1e-12);
     }
 }

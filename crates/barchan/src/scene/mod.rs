@@ -5,22 +5,26 @@
 //! [`Scene::to_toml`] writes all of it down, every default spelt out, and reading that text
 //! gives the same value to the last bit. [`Scene::build`] makes the [`World`](crate::world::World)
 //! of it; that is the only place where random numbers are drawn, and each is a function of the
-//! seed, the entry and the body alone (see [`random`]).
+//! seed, the entry and the body alone (see [`random`]). So [`Scene::build_part`] makes the part of a
+//! rank, and nobody needs to hold the whole.
 //!
 //! Bodies come from three lists: single bodies of any shape, lattices of spheres, and boxes
 //! filled with spheres at random. They get their ids in that order.
 
+mod ball;
 mod body;
 mod build;
 mod cells;
 mod error;
 mod fill;
+mod home;
 mod keys;
 mod lattice;
 mod locate;
 mod overrides;
 mod radius;
 pub mod random;
+mod tiles;
 mod toml;
 mod validate;
 mod write;
@@ -32,10 +36,12 @@ pub use lattice::{Lattice, LatticeKind, Spacing};
 pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
 pub use validate::Problem;
 
+pub(crate) use ball::Ball;
 pub(crate) use error::{nearest, quoted};
 pub(crate) use keys::top_level_keys;
 
 use crate::broad::BroadPhaseOptions;
+use crate::partition::DomainOptions;
 use crate::problem::ContactOptions;
 use crate::solver::SolverOptions;
 use crate::world::{ForceField, Material, PairException, PairRule};
@@ -106,6 +112,8 @@ pub struct Scene {
     pub contact: ContactOptions,
     /// The broad phase and the order of bodies in memory.
     pub broad_phase: BroadPhaseOptions,
+    /// The cell in which space may repeat itself, and how ranks share it.
+    pub domain: DomainOptions,
     /// What a run writes down.
     pub output: OutputOptions,
     /// Materials; the first is that of bodies that name none.
@@ -135,6 +143,7 @@ impl Default for Scene {
             solver: SolverOptions::default(),
             contact: ContactOptions::default(),
             broad_phase: BroadPhaseOptions::default(),
+            domain: DomainOptions::default(),
             output: OutputOptions::default(),
             material: vec![Material::default()],
             pair_rule: PairRule::default(),

@@ -7,7 +7,8 @@ use super::error::{nearest, quoted};
 use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
 use super::{BodySpec, Fill, Lattice, Radius, Scene};
-use crate::shape::Shape;
+use crate::partition::{PartitionName, Periods};
+use crate::shape::{HalfSpace, Shape};
 use crate::world::{ForceField, Motion, Rotation};
 use glam::DVec3;
 use serde_json::Value;
@@ -22,6 +23,9 @@ pub struct Problem {
     pub message: String,
 }
 
+/// The names of the axes.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
 /// The densest that spheres can be placed at random.
 const RANDOM_CLOSE_PACKING: f64 = 0.64;
 
@@ -32,6 +36,7 @@ impl Scene {
         let mut check = Check { problems: Vec::new(), scene: self };
         check.finite(&tree(self), &mut String::new());
         check.settings();
+        check.domain();
         check.materials();
         for (i, field) in self.force.iter().enumerate() {
             check.field(&format!("force[{i}]"), field);
@@ -143,6 +148,88 @@ impl Check<'_> {
         self.not_negative("output.frame_interval", output.frame_interval);
     }
 
+    fn domain(&mut self) {
+        let domain = &self.scene.domain;
+        let repeats = domain.periodic.contains(&true);
+        for (path, corner) in [("domain.min", domain.min), ("domain.max", domain.max)] {
+            self.unless(repeats && corner.is_none(), path, || {
+                "is needed, because space repeats itself along an axis (domain.periodic)".into()
+            });
+        }
+        if let (Some(low), Some(high)) = (domain.min, domain.max) {
+            for axis in 0..3 {
+                self.unless(low[axis] >= high[axis], &format!("domain.max[{axis}]"), || {
+                    format!("must exceed domain.min, which is {:?} there, but is {:?}", low[axis], high[axis])
+                });
+            }
+        }
+        for (axis, &n) in domain.blocks.iter().flatten().enumerate() {
+            self.unless(n == 0, &format!("domain.blocks[{axis}]"), || "must be at least 1, but is 0".into());
+        }
+        self.unless(domain.blocks.is_some() && domain.partition == PartitionName::Morton, "domain.blocks", || {
+            "a morton partition has no blocks; use partition = \"cartesian\"".into()
+        });
+        self.unless(domain.imbalance < 1.0, "domain.imbalance", || {
+            format!("must be at least 1, which is perfect balance, but is {:?}", domain.imbalance)
+        });
+    }
+
+    /// The periodic cell, if there is one to compute with.
+    fn periods(&self) -> Option<Periods> {
+        Some(self.scene.periods()).filter(|periods| periods.any() && self.sound("domain"))
+    }
+
+    /// A sphere must not meet itself, nor another one on two sides at once.
+    fn fits_the_period(&mut self, path: &str, radius: f64) {
+        let Some(periods) = self.periods() else { return };
+        let length = periods.length();
+        // The shortest period decides; axes that do not repeat are infinite.
+        let axis = (0..3).fold(0, |best, axis| if length[axis] < length[best] { axis } else { best });
+        self.unless(2.0 * radius >= 0.5 * length[axis], path, || {
+            format!(
+                "spheres of diameter {:?} are too large for a period of {:?} along {}: a diameter must be less than \
+                 half the period",
+                2.0 * radius,
+                length[axis],
+                AXES[axis]
+            )
+        });
+    }
+
+    /// A wall must look the same from every copy of the cell, at all times.
+    fn wall_suits_the_cell(&mut self, path: &str, body: &BodySpec) {
+        let Some(periods) = self.periods() else { return };
+        let (turn, spin) = (body.attitude(), body.angular_velocity);
+        let normals: Vec<(DVec3, String)> = match &body.shape {
+            Shape::Sphere(_) => Vec::new(),
+            Shape::HalfSpace(_) => vec![(HalfSpace::normal(turn), "the plane".into())],
+            Shape::Container(container) => (container.walls())
+                .map(|face| {
+                    let (axis, side) = face.axis_and_side();
+                    let sign = if side < 0.0 { '-' } else { '+' };
+                    (turn * (DVec3::AXES[axis] * side), format!("its wall {sign}{}", AXES[axis]))
+                })
+                .collect(),
+        };
+        for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
+            let along = DVec3::AXES[axis];
+            // A normal that turns keeps clear of the axis only if it turns about it.
+            let stays = |n: DVec3| n.cross(spin).length() <= 1e-9 * spin.length() || along.cross(spin) == DVec3::ZERO;
+            let crossing = normals.iter().find(|(n, _)| n[axis].abs() > 1e-9 || !stays(*n));
+            if let Some((_, wall)) = crossing {
+                let name = AXES[axis];
+                self.unless(true, path, || {
+                    format!(
+                        "{wall} crosses the axis {name}, along which space repeats itself: it would cut the cell off \
+                         from its copies. Make it parallel to {name}, leave it out{}, or set domain.periodic to false \
+                         there",
+                        if matches!(body.shape, Shape::Container(_)) { " (list it in open)" } else { "" }
+                    )
+                });
+            }
+        }
+    }
+
     fn materials(&mut self) {
         let list = &self.scene.material;
         self.unless(list.is_empty(), "material", || "at least one material is needed".into());
@@ -243,6 +330,25 @@ impl Check<'_> {
             });
         }
         self.material(&at("material"), &body.material);
+        if !self.sound(path) {
+            return;
+        }
+        let Some(radius) = body.shape.bounding_radius() else {
+            return self.wall_suits_the_cell(&at("shape"), body);
+        };
+        self.fits_the_period(&at("shape.sphere.radius"), radius);
+        if let Some(periods) = self.periods() {
+            for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
+                let (x, low, high) = (body.position[axis], periods.low[axis], periods.high[axis]);
+                self.unless(!(low..high).contains(&x), &at("position"), || {
+                    format!(
+                        "must lie in the cell along {}, where space repeats itself: from {low:?} to below {high:?}, but \
+                         is {x:?}",
+                        AXES[axis]
+                    )
+                });
+            }
+        }
     }
 
     fn radius(&mut self, path: &str, radius: &Radius) {
@@ -268,6 +374,10 @@ impl Check<'_> {
             format!("the lattice has {sites} sites only, fewer than {}", lattice.count.unwrap_or(0))
         });
         self.material(&at("material"), &lattice.material);
+        let moves = lattice.velocity != DVec3::ZERO || lattice.velocity_jitter != 0.0;
+        self.unless(lattice.motion == Motion::Fixed && moves, &at("velocity"), || {
+            "fixed spheres do not move; use motion = \"kinematic\"".into()
+        });
         if self.sound(path) {
             let (closest, diameter) = (lattice.closest(), 2.0 * lattice.radius.max());
             // Touching is fine, and so is the rounding of a spacing that means to touch.
@@ -277,6 +387,17 @@ impl Check<'_> {
                      diameter is {diameter:?}"
                 )
             });
+            self.fits_the_period(&at("radius"), lattice.radius.max());
+            if let Some(periods) = self.periods() {
+                let closest = lattice.closest_image(&periods);
+                self.unless(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
+                    format!(
+                        "spheres would overlap across a periodic border: spacing, counts and jitter bring centres as \
+                         near as {closest:?}, but the largest diameter is {diameter:?}. Enlarge the cell (domain.min, \
+                         domain.max) or lower counts"
+                    )
+                });
+            }
         }
     }
 
@@ -299,6 +420,19 @@ impl Check<'_> {
         self.unless(edge < diameter, &at("max"), || {
             format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
         });
+        self.fits_the_period(&at("radius"), fill.radius.max());
+        if let Some(periods) = self.periods() {
+            let outside = |axis: usize| fill.min[axis] < periods.low[axis] || fill.max[axis] > periods.high[axis];
+            for axis in (0..3).filter(|&axis| outside(axis)) {
+                self.unless(true, &at("max"), || {
+                    format!(
+                        "the box must lie in the cell along {}, where space repeats itself: from {:?} to {:?}, but \
+                         reaches from {:?} to {:?}",
+                        AXES[axis], periods.low[axis], periods.high[axis], fill.min[axis], fill.max[axis]
+                    )
+                });
+            }
+        }
         let fraction = fill.volume_fraction(self.scene.seed, index);
         self.unless(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
             format!(
@@ -314,6 +448,7 @@ impl Check<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::{Container, Face};
     use crate::world::{Material, Oscillation, PairException};
     use glam::DQuat;
 
@@ -371,6 +506,64 @@ mod tests {
         starts(after(|s| s.fill[0].max.z = 0.01), "fill[0].max: the box is 0.01 wide");
         starts(after(|s| s.fill[0].count = 1_000_000), "fill[0].count: 1000000 spheres would fill 418.9 %");
         starts(after(|s| s.fill[0].radius = Radius::Fixed(f64::NAN)), "fill[0].radius: must be a finite number");
+        let fixed = |s: &mut Scene| (s.lattice[0].motion, s.lattice[0].velocity) = (Motion::Fixed, DVec3::X);
+        starts(after(fixed), "lattice[0].velocity: fixed spheres do not move");
+        starts(after(|s| s.domain.imbalance = 0.9), "domain.imbalance: must be at least 1");
+        starts(after(|s| s.domain.blocks = Some([1, 0, 1])), "domain.blocks[1]: must be at least 1");
+        let blocks = |s: &mut Scene| {
+            s.domain.blocks = Some([1; 3]);
+            s.domain.partition = PartitionName::Morton;
+        };
+        starts(after(blocks), "domain.blocks: a morton partition has no blocks");
         starts(after(|s| s.lattice[0] = Lattice::cubic([4000, 4000, 4000], 1.0, 0.1)), "lattice: the scene has");
+    }
+
+    /// The problems after a change to the same scene, repeated along x and y.
+    fn after_repeating(change: impl FnOnce(&mut Scene)) -> String {
+        after(|scene| {
+            scene.domain.min = Some(DVec3::splat(-1.0));
+            scene.domain.max = Some(DVec3::splat(1.0));
+            scene.domain.periodic = [true, true, false];
+            assert_eq!(scene.validate(), []);
+            change(scene);
+        })
+    }
+
+    #[test]
+    fn periodic_cells_hold_what_is_in_them() {
+        let starts = |found: String, expected: &str| {
+            assert!(found.starts_with(expected) && !found.contains('\n'), "{found:?} is not {expected:?}");
+        };
+        let turned =
+            |normal: DVec3| BodySpec { normal: Some(normal), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) };
+        starts(after_repeating(|s| s.domain.min = None), "domain.min: is needed");
+        starts(after_repeating(|s| s.domain.max = Some(DVec3::new(1.0, -1.0, 1.0))), "domain.max[1]: must exceed");
+        starts(after_repeating(|s| s.body[1].position.y = 1.0), "body[1].position: must lie in the cell along y");
+        assert_eq!(after_repeating(|s| s.body[1].position.y = -1.0), "");
+        assert_eq!(after_repeating(|s| s.body[1].position.z = 50.0), "");
+        starts(after_repeating(|s| s.body[1].shape = Shape::sphere(0.5)), "body[1].shape.sphere.radius: spheres of");
+        starts(
+            after_repeating(|s| s.body.push(turned(DVec3::new(1e-3, 0.0, 1.0)))),
+            "body[2].shape: the plane crosses",
+        );
+        assert_eq!(after_repeating(|s| s.body.push(turned(-DVec3::Z))), "");
+        let spinning = BodySpec { motion: Motion::Kinematic, angular_velocity: DVec3::X, ..turned(DVec3::Z) };
+        starts(after_repeating(|s| s.body.push(spinning.clone())), "body[2].shape: the plane crosses the axis y");
+        let level = BodySpec { angular_velocity: DVec3::Z, ..spinning };
+        assert_eq!(after_repeating(|s| s.body.push(level)), "");
+        let walls = |open: &[Face]| {
+            let container = Container { half_extents: DVec3::ONE, open: open.to_vec() };
+            BodySpec::new(Shape::Container(container.into()), DVec3::ZERO)
+        };
+        let sides = [Face::LowX, Face::HighX, Face::LowY, Face::HighY];
+        starts(after_repeating(|s| s.body.push(walls(&sides[1..]))), "body[2].shape: its wall -x crosses the axis x");
+        assert_eq!(after_repeating(|s| s.body.push(walls(&sides))), "");
+        starts(
+            after_repeating(|s| s.lattice[0].counts = [2, 11, 1]),
+            "lattice[0].spacing: spheres would overlap across",
+        );
+        assert_eq!(after_repeating(|s| s.lattice[0].counts = [2, 10, 1]), "");
+        starts(after_repeating(|s| s.fill[0].max.x = 1.5), "fill[0].max: the box must lie in the cell along x");
+        assert_eq!(after_repeating(|s| s.fill[0].max.z = 1.5), "");
     }
 }

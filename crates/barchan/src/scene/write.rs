@@ -13,6 +13,9 @@ use std::fmt::Write;
 /// Width beyond which a comment moves to a line of its own, and text is wrapped.
 const WIDTH: usize = 100;
 
+/// No line with a comment behind it is longer than this.
+const LONGEST: usize = 120;
+
 /// The scene as a tree of values; a number that is not finite becomes null.
 pub(crate) fn tree(scene: &Scene) -> Value {
     serde_json::to_value(scene).expect("a scene is made of tables, lists, numbers and strings")
@@ -85,7 +88,7 @@ fn write_keys(out: &mut String, keys: &[Key], table: &Value, comments: bool) {
     for line @ (text, about) in &lines {
         let _ = if !comments {
             writeln!(out, "{text}")
-        } else if fits(&line) {
+        } else if fits(&line) && column.max(text.len()) + about.len() + 4 <= LONGEST {
             writeln!(out, "{text:column$}  # {about}")
         } else {
             let name = text.trim_start_matches("# ").split(' ').next().unwrap_or("");
@@ -183,6 +186,11 @@ mod tests {
         scene.force.push(ForceField::Central { centre: DVec3::X, strength: 1.0 });
         scene.force.push(ForceField::Drag { rate: 0.5, wind: DVec3::Y });
         scene.force.push(ForceField::Well { centre: DVec3::ZERO, stiffness: -2.0 });
+        scene.domain.min = Some(DVec3::new(-10.0, 0.0, 0.0));
+        scene.domain.max = Some(DVec3::new(100.0, 1.0 + 1.0 / 3.0, 0.3));
+        scene.domain.periodic = [true, false, false];
+        scene.domain.partition = crate::partition::PartitionName::Cartesian;
+        scene.domain.blocks = Some([3, 2, 1]);
         let body = BodySpec::new(Shape::sphere(0.5), DVec3::ONE);
         scene.body = vec![
             BodySpec { force: Some(DVec3::X), torque: Some(DVec3::Y), ..body.clone() },

@@ -12,6 +12,7 @@ pub use container::{Container, Face};
 pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 
+use crate::util::pack::{Pack, Unpacker, pack_text, unpack_text};
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -91,9 +92,44 @@ impl Shape {
     }
 }
 
+impl Pack for Shape {
+    /// Spheres are many and travel as their radius; what is rare travels as text.
+    fn pack(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Sphere(s) => {
+                0u8.pack(out);
+                s.radius.pack(out);
+            }
+            Self::HalfSpace(_) | Self::Container(_) => {
+                1u8.pack(out);
+                pack_text(self, out);
+            }
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        match from.take::<u8>()? {
+            0 => from.take().map(Self::sphere),
+            1 => unpack_text(from),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes_travel() {
+        let container = Container { half_extents: DVec3::new(1.0, 2.0, 0.1), open: vec![Face::ALL[0]] };
+        for shape in [Shape::sphere(0.1), Shape::half_space(), Shape::Container(Arc::new(container))] {
+            let mut bytes = Vec::new();
+            shape.pack(&mut bytes);
+            assert_eq!(Shape::unpack(&mut Unpacker::new(&bytes)), Some(shape));
+        }
+        assert_eq!(Shape::unpack(&mut Unpacker::new(&[9, 9])), None);
+    }
 
     #[test]
     fn a_shape_is_sixteen_bytes() {

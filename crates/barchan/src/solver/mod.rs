@@ -13,7 +13,7 @@ pub mod report;
 pub mod scip;
 pub mod sweeping;
 
-pub use crate::problem::{Criterion, Friction, Metric, Order};
+pub use crate::problem::{Borders, Criterion, Friction, Metric, Order};
 pub use apgd::Apgd;
 pub use de_saxce::DeSaxce;
 pub use jacobi::Jacobi;

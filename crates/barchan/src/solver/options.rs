@@ -1,6 +1,6 @@
 //! What a user can choose about the solver.
 
-use crate::problem::{Criterion, Friction, Metric, NewtonOptions, Order, System};
+use crate::problem::{Borders, Criterion, Friction, Metric, NewtonOptions, Order, System};
 use serde::{Deserialize, Serialize};
 
 /// The solvers there are. Declared once: the scene language, the command line and the
@@ -114,11 +114,13 @@ pub struct AcceleratedGsOptions {
     pub order: Order,
     /// Whether momentum is dropped when it points uphill.
     pub restart: bool,
+    /// Bodies that several ranks hold; where they are whole, sweeps are relaxed by 0.75.
+    pub borders: Borders,
 }
 
 impl Default for AcceleratedGsOptions {
     fn default() -> Self {
-        Self { order: Order::Coloured, restart: true }
+        Self { order: Order::Coloured, restart: true, borders: Borders::Split }
     }
 }
 
@@ -130,11 +132,13 @@ pub struct NbgsOptions {
     pub order: Order,
     /// Relaxation ω, above 0 and up to 1.
     pub relaxation: f64,
+    /// Bodies that several ranks hold; where they are whole, ω should be 0.75 (S4).
+    pub borders: Borders,
 }
 
 impl Default for NbgsOptions {
     fn default() -> Self {
-        Self { order: Order::Coloured, relaxation: 1.0 }
+        Self { order: Order::Coloured, relaxation: 1.0, borders: Borders::Split }
     }
 }
 

@@ -10,7 +10,7 @@
 //!   y = γ + β(γ − γ⁻) follow from those of the last two iterates by linearity.
 
 use super::{Report, Solver, SolverName, SolverOptions, Status};
-use crate::problem::{Friction, Order, Relaxation, Rule};
+use crate::problem::{Borders, Friction, Order, Relaxation, Rule};
 
 /// Sweeps without a look at the residual, which costs half a sweep: the first time, and at most.
 const FIRST_LOOK: u32 = 2;
@@ -40,6 +40,8 @@ const ASTRAY: f64 = 4.0;
 const CAUTIOUS: f64 = 0.9;
 const BOLDER: f64 = 0.8;
 const HUMBLER: f64 = 4.0;
+/// Relaxation of sweeps that act on whole bodies from several ranks (S4 7.2).
+const RELAXED: f64 = 0.75;
 /// Sweeps of progress after which momentum may grow.
 const PROGRESS: u32 = 50;
 
@@ -58,6 +60,7 @@ impl<S: Default> Default for Sweeping<S> {
 /// What distinguishes the solvers of this file.
 struct Style {
     order: Order,
+    borders: Borders,
     rule: Rule,
     momentum: bool,
     restart: bool,
@@ -69,16 +72,17 @@ impl Style {
         match options.name {
             SolverName::Nbgs => {
                 let o = options.nbgs;
-                Self { order: o.order, rule: exact(o.relaxation), momentum: false, restart: false }
+                Self { order: o.order, borders: o.borders, rule: exact(o.relaxation), momentum: false, restart: false }
             }
             SolverName::GaussSeidel => {
                 let o = options.gauss_seidel;
                 let rule = Rule { exact: false, blend: o.blend, ..exact(o.relaxation) };
-                Self { order: o.order, rule, momentum: false, restart: false }
+                Self { order: o.order, borders: Borders::Split, rule, momentum: false, restart: false }
             }
             _ => {
                 let o = options.accelerated_gs;
-                Self { order: o.order, rule: exact(1.0), momentum: true, restart: o.restart }
+                let relaxation = if o.borders == Borders::Whole { RELAXED } else { 1.0 };
+                Self { order: o.order, borders: o.borders, rule: exact(relaxation), momentum: true, restart: o.restart }
             }
         }
     }
@@ -112,7 +116,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
         }
         let style = Style::of(options);
         problem.set_law(style.rule.law);
-        problem.prepare(style.order);
+        problem.prepare(style.order, style.borders);
         for _ in 0..=SECOND_LOOKS {
             report.status = self.run(problem, γ, &style, options, keep_history, &mut report);
             problem.leave(&self.pool[0], γ, response);

@@ -1,7 +1,9 @@
-//! What every stage leans on and none owns: deterministic parallel loops, a parallel sort, and
-//! vectors of contact quantities.
+//! What every stage leans on and none owns: deterministic parallel loops, a parallel sort,
+//! vectors of contact quantities, and values as bytes.
 
+pub mod cpu;
 pub mod lanes;
+pub mod pack;
 pub mod parallel;
 pub mod sort;
 

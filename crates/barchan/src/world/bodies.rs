@@ -1,6 +1,7 @@
 //! Bodies as columns, each declared once with the way it would be shared between ranks.
 
 use crate::shape::Shape;
+use crate::util::pack::{Pack, Unpacker};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,21 @@ pub enum Sharing {
     Derived,
 }
 
+/// What a body is to the rank that has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Standing {
+    /// The rank's own: it answers for the body in all sums, and writes it down.
+    #[default]
+    Own,
+    /// A copy of another rank's body.
+    Copy,
+    /// The same body once more, a period away: for finding contacts only.
+    Image,
+    /// It has left; its place is free.
+    Gone,
+}
+
 /// What is known of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -55,6 +71,10 @@ pub struct Column {
 
 /// Declares the columns once: the struct, its length-preserving operations and the list.
 macro_rules! columns {
+    (@pack Derived $value:expr, $out:ident) => {};
+    (@pack $sharing:ident $value:expr, $out:ident) => { $value.pack($out) };
+    (@unpack Derived $value:expr, $from:ident) => {};
+    (@unpack $sharing:ident $value:expr, $from:ident) => { $value = $from.take()? };
     ($($(#[$doc:meta])* $name:ident: $type:ty => $sharing:ident,)*) => {
         /// The bodies of a world, a column each property. All columns have the same length;
         /// index `i` of each belongs to the same body. Indices change when bodies are
@@ -71,9 +91,9 @@ macro_rules! columns {
                 $(Column { name: stringify!($name), sharing: Sharing::$sharing, bytes: size_of::<$type>() },)*
             ];
 
-            /// Re-orders all columns: the body at `order[i]` moves to index `i`.
+            /// Re-orders all columns: the body at `order[i]` moves to index `i`. What is not in the
+            /// order is dropped.
             pub fn permute(&mut self, order: &[u32]) {
-                assert_eq!(order.len(), self.len());
                 $(
                     let old = std::mem::take(&mut self.$name);
                     self.$name = order.iter().map(|&i| old[i as usize].clone()).collect();
@@ -83,6 +103,31 @@ macro_rules! columns {
             /// Makes room for `count` more bodies, exactly.
             pub fn reserve(&mut self, count: usize) {
                 $(self.$name.reserve_exact(count);)*
+            }
+
+            /// Shortens all columns.
+            pub(crate) fn truncate(&mut self, len: usize) {
+                $(self.$name.truncate(len);)*
+            }
+
+            /// Appends a second row of the body at `index`.
+            pub(crate) fn repeat(&mut self, index: usize) {
+                $(let value = self.$name[index].clone(); self.$name.push(value);)*
+            }
+
+            /// Appends the columns of a body that are shared in one of these ways to a message.
+            pub(crate) fn pack(&self, index: usize, sharing: &[Sharing], out: &mut Vec<u8>) {
+                $(if sharing.contains(&Sharing::$sharing) {
+                    columns!(@pack $sharing self.$name[index], out);
+                })*
+            }
+
+            /// Takes back what [`Bodies::pack`] wrote, into the body at `index`.
+            pub(crate) fn unpack(&mut self, index: usize, sharing: &[Sharing], from: &mut Unpacker<'_>) -> Option<()> {
+                $(if sharing.contains(&Sharing::$sharing) {
+                    columns!(@unpack $sharing self.$name[index], from);
+                })*
+                Some(())
             }
 
             /// Removes the body at `index`, keeping the order of the others.
@@ -115,6 +160,19 @@ columns! {
     id: u64 => CopiedOnce,
     /// How its motion comes about.
     motion: Motion => CopiedOnce,
+    /// What it is to the rank that has it.
+    standing: Standing => Derived,
+}
+
+impl Pack for Motion {
+    fn pack(&self, out: &mut Vec<u8>) {
+        (*self as u8).pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let code = from.take::<u8>()?;
+        [Self::Dynamic, Self::Fixed, Self::Kinematic].into_iter().find(|&motion| motion as u8 == code)
+    }
 }
 
 /// A body to be added to a world.
@@ -188,6 +246,17 @@ impl Bodies {
     /// # Panics
     /// If a dynamic body has a shape without a finite mass.
     pub fn push(&mut self, body: Body, density: f64) -> u64 {
+        let id = self.next_id;
+        self.push_with_id(id, body, density);
+        id
+    }
+
+    /// Adds a body that has an id already. No other body here may have it; ids that are given
+    /// later on are larger.
+    ///
+    /// # Panics
+    /// If a dynamic body has a shape without a finite mass.
+    pub fn push_with_id(&mut self, id: u64, body: Body, density: f64) {
         let (inverse_mass, inverse_inertia) = match body.motion {
             Motion::Dynamic => {
                 let m = body.shape.mass_properties(density).expect("a dynamic body needs a shape with a finite mass");
@@ -198,8 +267,7 @@ impl Bodies {
             }
             Motion::Fixed | Motion::Kinematic => (0.0, DVec3::ZERO),
         };
-        let id = self.next_id;
-        self.next_id += 1;
+        self.keep_ids_below(id + 1);
         let moves = body.motion != Motion::Fixed;
         let turns = moves && (body.motion != Motion::Dynamic || body.rotation == Rotation::Free);
         self.position.push(body.position);
@@ -212,19 +280,35 @@ impl Bodies {
         self.material.push(body.material);
         self.id.push(id);
         self.motion.push(body.motion);
-        id
+        self.standing.push(Standing::Own);
+    }
+
+    /// Ids below `end` are taken, by bodies here or elsewhere: [`Self::push`] gives larger ones.
+    pub fn keep_ids_below(&mut self, end: u64) {
+        self.next_id = self.next_id.max(end);
     }
 
     /// The present index of the body with this id.
     pub fn index_of(&self, id: u64) -> Option<usize> {
-        // Bodies that were never re-ordered or removed stand at their id.
+        // Bodies that were never re-ordered or removed stand at their id. An image may stand there too;
+        // the body itself comes before its images.
         let guess = usize::try_from(id).ok()?;
-        if self.id.get(guess) == Some(&id) { Some(guess) } else { self.id.iter().position(|&k| k == id) }
+        if self.id.get(guess) == Some(&id) && self.standing[guess] != Standing::Image {
+            Some(guess)
+        } else {
+            self.id.iter().position(|&k| k == id)
+        }
     }
 
-    /// Number of bodies that are not walls: those of bounded shape, which frames show.
+    /// Number of the rank's own bodies that are not walls: those of bounded shape, which frames show.
     pub fn bounded_len(&self) -> usize {
-        self.shape.iter().filter(|shape| shape.bounding_radius().is_some()).count()
+        (0..self.len()).filter(|&i| self.is_shown(i)).count()
+    }
+
+    /// Whether frames show a body: one of the rank's own, and no wall.
+    #[inline]
+    pub fn is_shown(&self, i: usize) -> bool {
+        self.standing[i] == Standing::Own && self.shape[i].bounding_radius().is_some()
     }
 
     /// Whether the inertia of body `i` is the same about every axis.
@@ -257,9 +341,34 @@ mod tests {
     }
 
     #[test]
+    fn an_image_is_not_the_body() {
+        let mut bodies = Bodies::default();
+        for _ in 0..3 {
+            bodies.push(Body::dynamic(Shape::sphere(1.0), DVec3::ZERO), 1.0);
+        }
+        bodies.permute(&[2, 0]);
+        bodies.repeat(0);
+        bodies.standing[2] = Standing::Image;
+        assert_eq!((bodies.id[2], bodies.index_of(2)), (2, Some(0)));
+    }
+
+    #[test]
+    fn given_ids_keep_the_counter_ahead() {
+        let mut bodies = Bodies::default();
+        let ball = || Body::dynamic(Shape::sphere(1.0), DVec3::ZERO);
+        bodies.push_with_id(7, ball(), 1.0);
+        bodies.push_with_id(3, ball(), 1.0);
+        assert_eq!(bodies.push(ball(), 1.0), 8);
+        bodies.keep_ids_below(20);
+        bodies.keep_ids_below(10);
+        assert_eq!(bodies.push(ball(), 1.0), 20);
+        assert_eq!((bodies.index_of(3), bodies.index_of(20)), (Some(1), Some(3)));
+    }
+
+    #[test]
     fn every_column_says_how_it_is_shared() {
         let moving: Vec<_> = Bodies::COLUMNS.iter().filter(|c| c.sharing == Sharing::CopiedEachStep).collect();
         assert_eq!(moving.len(), 4);
-        assert_eq!(Bodies::COLUMNS.iter().map(|c| c.bytes).sum::<usize>(), 24 * 3 + 32 + 8 + 24 + 16 + 2 + 8 + 1);
+        assert_eq!(Bodies::COLUMNS.iter().map(|c| c.bytes).sum::<usize>(), 24 * 3 + 32 + 8 + 24 + 16 + 2 + 8 + 1 + 1);
     }
 }

@@ -6,7 +6,7 @@ pub mod material;
 pub mod motion;
 pub mod reorder;
 
-pub use bodies::{Bodies, Body, Column, Motion, Rotation, Sharing};
+pub use bodies::{Bodies, Body, Column, Motion, Rotation, Sharing, Standing};
 pub use forces::{ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
@@ -50,23 +50,29 @@ impl World {
         self.bodies.push(body, density)
     }
 
-    /// A hash of position, orientation and velocities of all bodies in the order of their ids:
-    /// equal for equal bits, however the bodies lie in memory.
+    /// Adds a body that has an id already; no other body here may have it.
+    pub fn add_with_id(&mut self, id: u64, body: Body) {
+        let density = self.materials.get(body.material).density;
+        self.bodies.push_with_id(id, body, density);
+    }
+
+    /// A hash of position, orientation and velocities of all bodies: equal for equal bits, however
+    /// the bodies lie in memory. It is a sum over bodies, so that of a world spread over ranks is
+    /// the sum of theirs.
     pub fn state_hash(&self) -> u64 {
         let b = &self.bodies;
-        let mut order: Vec<u32> = (0..b.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| b.id[i as usize]);
-        let mut hash = Xxh3Default::new();
-        for &i in &order {
-            let i = i as usize;
+        let mut sum = 0u64;
+        for i in (0..b.len()).filter(|&i| b.standing[i] == Standing::Own) {
+            let mut hash = Xxh3Default::new();
             hash.update(&b.id[i].to_le_bytes());
             let (x, q) = (b.position[i], b.orientation[i]);
             let (v, w) = (b.velocity[i], b.angular_velocity[i]);
             for value in [x.x, x.y, x.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z] {
                 hash.update(&value.to_bits().to_le_bytes());
             }
+            sum = sum.wrapping_add(hash.digest());
         }
-        hash.digest()
+        sum
     }
 
     /// The first body (by memory order) whose state is not finite, with its id.

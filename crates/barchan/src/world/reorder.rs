@@ -1,7 +1,7 @@
 //! Re-ordering bodies along the Morton curve, so that neighbours in space are neighbours in
 //! memory (S1 IV-A). Ids stay; indices change.
 
-use super::Bodies;
+use super::{Bodies, Standing};
 use crate::util::sort::{SortScratch, sort};
 use glam::DVec3;
 
@@ -66,23 +66,25 @@ pub struct ReorderScratch {
     sort: SortScratch<(u64, u32)>,
 }
 
-/// The order that puts bodies along the Morton curve; unbounded ones (walls) come last.
-/// `None` if they already lie so.
+/// The order that puts bodies along the Morton curve; unbounded ones (walls) come last, and those
+/// that are gone not at all. `None` if they already lie so.
 pub fn morton_order(bodies: &Bodies, scratch: &mut ReorderScratch) -> Option<Vec<u32>> {
     let bounded = |i: &usize| bodies.shape[*i].bounding_radius().is_some();
+    let there = |i: &usize| bodies.standing[*i] != Standing::Gone;
     let (low, high) = (0..bodies.len())
+        .filter(there)
         .filter(bounded)
         .map(|i| bodies.position[i])
         .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     let frame = MortonFrame::around(low, high);
     let keys = &mut scratch.keys;
     keys.clear();
-    keys.extend((0..bodies.len()).map(|i| {
+    keys.extend((0..bodies.len()).filter(there).map(|i| {
         let key = if bounded(&i) { frame.key(bodies.position[i]) } else { u64::MAX };
         (key, i as u32)
     }));
     sort(keys, &mut scratch.sort, |k| k.0);
-    let sorted = keys.iter().enumerate().all(|(i, k)| k.1 as usize == i);
+    let sorted = keys.len() == bodies.len() && keys.iter().enumerate().all(|(i, k)| k.1 as usize == i);
     (!sorted).then(|| keys.iter().map(|k| k.1).collect())
 }
 

@@ -1,5 +1,7 @@
 //! Where the picture is taken from: a corner above the scene, z up, with mild perspective.
 
+use super::select::nth;
+use crate::comm::{Communicator, Reduction};
 use crate::shape::Shape;
 use crate::world::Bodies;
 use glam::{DMat3, DVec3, Vec3};
@@ -20,9 +22,9 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Around all spheres but strays, and all containers.
-    pub(super) fn of(bodies: &Bodies) -> Self {
-        let Self { mut low, mut high } = spheres_extent(bodies);
+    /// Around the spheres of all ranks but strays, and all containers.
+    pub(super) fn of(bodies: &Bodies, comm: &mut dyn Communicator) -> Self {
+        let Self { mut low, mut high } = spheres_extent(bodies, comm);
         for i in 0..bodies.len() {
             if let Shape::Container(_) = bodies.shape[i] {
                 for x in corners(bodies, i).into_iter().filter(|x| x.is_finite()) {
@@ -48,27 +50,29 @@ impl Extent {
 
 /// The bounds of the spheres, where a few that flew off do not count: nothing beyond three
 /// times the span between the first and the last percent.
-fn spheres_extent(bodies: &Bodies) -> Extent {
+fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
-    let mut extent = Extent { low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
-    if visible.is_empty() {
-        return extent;
-    }
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for &i in &visible {
         let reach = DVec3::splat(bodies.shape[i].bounding_radius().unwrap_or(0.0));
-        extent.low = extent.low.min(bodies.position[i] - reach);
-        extent.high = extent.high.max(bodies.position[i] + reach);
+        low = low.min(bodies.position[i] - reach);
+        high = high.max(bodies.position[i] + reach);
     }
-    let few = visible.len().div_ceil(100);
-    let last = visible.len() - 1;
-    if last <= 2 * few {
+    let mut count = [visible.len() as f64];
+    comm.all_reduce(Reduction::Sum, &mut count);
+    comm.all_reduce(Reduction::Min, low.as_mut());
+    comm.all_reduce(Reduction::Max, high.as_mut());
+    let mut extent = Extent { low, high };
+    let count = count[0] as u64;
+    let few = count.div_ceil(100);
+    if count <= 2 * few + 1 {
         return extent;
     }
-    let mut values = vec![0.0; visible.len()];
+    let last = count - 1;
     for axis in 0..3 {
-        values.iter_mut().zip(&visible).for_each(|(x, &i)| *x = bodies.position[i][axis]);
-        let first = *values.select_nth_unstable_by(few, f64::total_cmp).1;
-        let end = *values.select_nth_unstable_by(last - few, f64::total_cmp).1;
+        let values = || visible.iter().map(|&i| bodies.position[i][axis]);
+        let first = nth(comm, values(), few);
+        let end = nth(comm, values(), last - few);
         // A flat layer keeps some height.
         let span = (end - first).max(0.05 * (extent.high - extent.low).min_element());
         extent.low[axis] = extent.low[axis].max(first - span);
@@ -77,9 +81,10 @@ fn spheres_extent(bodies: &Bodies) -> Extent {
     extent
 }
 
-/// Whether body `i` is a sphere that can be drawn.
+/// Whether body `i` is a sphere of this rank that can be drawn.
 pub(super) fn is_visible(bodies: &Bodies, i: usize) -> bool {
-    bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(|r| r.is_finite() && r > 0.0)
+    let sound = |r: f64| r.is_finite() && r > 0.0;
+    bodies.is_shown(i) && bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(sound)
 }
 
 /// The corners of container `i` in the world; bit `a` of the index picks the high side of axis `a`.

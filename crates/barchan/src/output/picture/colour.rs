@@ -1,5 +1,7 @@
 //! Colours: what a sphere's colour shows, the map from numbers to colours, and the encoding.
 
+use super::select::nth;
+use crate::comm::{Communicator, Reduction};
 use crate::world::Bodies;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
@@ -23,40 +25,43 @@ impl Colouring {
     /// All of them.
     pub const ALL: [Colouring; 4] = [Colouring::Speed, Colouring::Radius, Colouring::Id, Colouring::Height];
 
-    /// A number from 0 to 1 for each body of `visible`.
-    pub(super) fn values(self, bodies: &Bodies, visible: &[usize]) -> Vec<f32> {
+    /// A number from 0 to 1 for each body of `visible`. The scale is that of all ranks.
+    pub(super) fn values(self, bodies: &Bodies, visible: &[usize], comm: &mut dyn Communicator) -> Vec<f32> {
         let radius = |i: usize| bodies.shape[i].bounding_radius().unwrap_or(0.0);
         let raw = |of: &dyn Fn(usize) -> f64| visible.iter().map(|&i| of(i)).collect::<Vec<_>>();
         match self {
             Self::Speed => {
                 // What creeps less than a tenth of its radius a second is at rest.
-                let least = 0.1 * visible.iter().map(|&i| radius(i)).sum::<f64>() / visible.len().max(1) as f64;
+                let mut sums = [visible.iter().map(|&i| radius(i)).sum::<f64>(), visible.len() as f64];
+                comm.all_reduce(Reduction::Sum, &mut sums);
+                let least = 0.1 * sums[0] / sums[1].max(1.0);
                 let speeds = raw(&|i| bodies.velocity[i].length());
-                let top = percentile(&speeds, 99).max(least);
+                let top = percentile(&speeds, 99, comm).max(least);
                 scaled(&speeds, 0.0, top)
             }
             Self::Radius => {
                 let radii = raw(&radius);
-                scaled(&radii, percentile(&radii, 0), percentile(&radii, 100))
+                let (low, high) = (percentile(&radii, 0, comm), percentile(&radii, 100, comm));
+                scaled(&radii, low, high)
             }
             // Steps of the golden ratio: neighbours in number are far apart in colour.
             Self::Id => visible.iter().map(|&i| (bodies.id[i] as f64 * 0.618_033_988_749_895).fract() as f32).collect(),
             Self::Height => {
                 let heights = raw(&|i| bodies.position[i].z);
-                scaled(&heights, percentile(&heights, 1), percentile(&heights, 99))
+                let (low, high) = (percentile(&heights, 1, comm), percentile(&heights, 99, comm));
+                scaled(&heights, low, high)
             }
         }
     }
 }
 
-/// The value below which `percent` of the finite values lie.
-fn percentile(values: &[f64], percent: usize) -> f64 {
-    let mut finite: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
-    if finite.is_empty() {
-        return 0.0;
-    }
-    let rank = (finite.len() - 1) * percent / 100;
-    *finite.select_nth_unstable_by(rank, f64::total_cmp).1
+/// The value below which `percent` of the finite values of all ranks lie.
+fn percentile(values: &[f64], percent: u64, comm: &mut dyn Communicator) -> f64 {
+    let finite = || values.iter().copied().filter(|x| x.is_finite());
+    let mut count = [finite().count() as f64];
+    comm.all_reduce(Reduction::Sum, &mut count);
+    let count = count[0] as u64;
+    if count == 0 { 0.0 } else { nth(comm, finite(), (count - 1) * percent / 100) }
 }
 
 /// From `low..high` to `0..1`; the middle where all are alike.
@@ -118,6 +123,6 @@ mod tests {
     #[test]
     fn equal_values_are_in_the_middle() {
         assert_eq!(scaled(&[2.0, 2.0], 2.0, 2.0), [0.5, 0.5]);
-        assert_eq!(percentile(&[f64::NAN, 3.0, 1.0, 2.0], 100), 3.0);
+        assert_eq!(percentile(&[f64::NAN, 3.0, 1.0, 2.0], 100, &mut crate::comm::Solo), 3.0);
     }
 }

@@ -6,6 +6,10 @@
 //! Every pixel averages 2×2 samples. Work is cut by rows, no row depends on another, so the
 //! picture is the same on any number of threads.
 //!
+//! Ranks look through the same camera and use the same scale of colours: extents and percentiles are
+//! those of all bodies ([`select`]). Each draws its own spheres, and rank 0 the union of what they see
+//! ([`union`]).
+//!
 //! Deliberately absent: shadows, labels, a legend, choice of the view. ParaView does all that
 //! on the frames.
 
@@ -13,12 +17,15 @@ mod backdrop;
 mod camera;
 mod colour;
 mod lines;
+mod select;
 mod shade;
 mod spheres;
+mod union;
 
 pub use colour::Colouring;
 
 use super::{OutputError, write_whole};
+use crate::comm::{Communicator, Solo};
 use crate::world::Bodies;
 use camera::{Camera, Extent};
 use std::path::Path;
@@ -47,26 +54,40 @@ impl Default for PictureOptions {
 ///
 /// Spheres with a state that is not finite are left out.
 pub fn render(bodies: &Bodies, options: &PictureOptions) -> Vec<u8> {
+    render_on(&mut Solo, bodies, options).unwrap_or_default()
+}
+
+/// As [`render`], with the bodies of all ranks, which all call it. Rank 0 gets the picture.
+pub fn render_on(comm: &mut dyn Communicator, bodies: &Bodies, options: &PictureOptions) -> Option<Vec<u8>> {
     let (width, height) = (options.width.max(1) as usize, options.height.max(1) as usize);
-    let extent = Extent::of(bodies);
+    let extent = Extent::of(bodies, comm);
     let camera = Camera::fit(&extent, width * SUPER, height * SUPER);
-    let spheres = spheres::project(bodies, &camera, options.colour);
-    let hits = spheres::rasterise(&spheres, &camera);
+    let mut balls = spheres::project(bodies, &camera, options.colour, comm);
+    let typical = spheres::Typical::of(&balls, &camera, comm);
+    let mut hits = spheres::rasterise(&balls, &camera);
+    if comm.size() > 1 {
+        balls = union::gather(comm, &balls, &hits)?;
+        hits = spheres::rasterise(&balls, &camera);
+    }
     let backdrop = backdrop::Backdrop::new(bodies, &camera, &extent);
-    let mut pixels = shade::shade(&spheres, &hits, &backdrop, &camera);
+    let mut pixels = shade::shade(&balls, &hits, &typical, &backdrop, &camera);
     lines::draw_containers(bodies, &camera, &hits, &mut pixels);
-    pixels.iter().flat_map(|p| colour::encode(*p)).collect()
+    Some(pixels.iter().flat_map(|p| colour::encode(*p)).collect())
 }
 
 /// Draws the bodies into a PNG file, whole or not at all.
 pub fn write_png(path: &Path, bodies: &Bodies, options: &PictureOptions) -> Result<(), OutputError> {
-    let image = render(bodies, options);
+    write_image(path, &render(bodies, options), options)
+}
+
+/// Writes a picture that is drawn, whole or not at all.
+pub(super) fn write_image(path: &Path, image: &[u8], options: &PictureOptions) -> Result<(), OutputError> {
     write_whole(path, |file| {
         let mut encoder = png::Encoder::new(file, options.width.max(1), options.height.max(1));
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         let mut writer = encoder.write_header()?;
-        writer.write_image_data(&image)?;
+        writer.write_image_data(image)?;
         Ok(writer.finish()?)
     })
 }
@@ -74,9 +95,10 @@ pub fn write_png(path: &Path, bodies: &Bodies, options: &PictureOptions) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comm::threads;
     use crate::output::scratch::Scratch;
     use crate::shape::Shape;
-    use crate::world::Body;
+    use crate::world::{Body, Standing};
     use glam::DVec3;
 
     const SMALL: PictureOptions = PictureOptions { width: 120, height: 90, colour: Colouring::Height };
@@ -112,6 +134,23 @@ mod tests {
             pool.install(|| render(&bodies, &SMALL))
         };
         assert!(draw(1) == draw(3));
+    }
+
+    #[test]
+    fn ranks_draw_the_picture_of_one() {
+        let (bodies, options) = (pile(), PictureOptions { colour: Colouring::Radius, ..SMALL });
+        let whole = render(&bodies, &options);
+        let parts = threads::run(3, 1, |mut comm| {
+            let mut own = bodies.clone();
+            // Every third sphere; the wall stands on all ranks, and belongs to rank 0.
+            for i in (1..own.len()).filter(|i| i % 3 != comm.rank()) {
+                own.standing[i] = Standing::Copy;
+            }
+            render_on(&mut *comm, &own, &options)
+        });
+        let parts = parts.unwrap();
+        assert!(parts[1].is_none() && parts[2].is_none());
+        assert!(parts[0].as_ref() == Some(&whole));
     }
 
     #[test]

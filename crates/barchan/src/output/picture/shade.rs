@@ -8,7 +8,7 @@ use super::SUPER;
 use super::backdrop::Backdrop;
 use super::camera::Camera;
 use super::colour;
-use super::spheres::{Ball, Hits};
+use super::spheres::{Ball, Hits, Typical};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -32,8 +32,8 @@ struct Studio<'a> {
 }
 
 /// Lights all samples and averages them to pixels in linear light.
-pub(super) fn shade(balls: &[Ball], hits: &Hits, backdrop: &Backdrop, camera: &Camera) -> Vec<Vec3> {
-    let studio = Studio::new(balls, hits, camera);
+pub(super) fn shade(balls: &[Ball], hits: &Hits, typical: &Typical, backdrop: &Backdrop, camera: &Camera) -> Vec<Vec3> {
+    let studio = Studio::new(hits, typical, camera);
     let table: Vec<Vec3> = (0..TABLE).map(|k| colour::map(k as f32 / (TABLE - 1) as f32)).collect();
     let (width, height) = (camera.width / SUPER, camera.height / SUPER);
     let mut pixels = vec![Vec3::ZERO; width * height];
@@ -63,11 +63,7 @@ pub(super) fn shade(balls: &[Ball], hits: &Hits, backdrop: &Backdrop, camera: &C
 }
 
 impl<'a> Studio<'a> {
-    fn new(balls: &[Ball], hits: &'a Hits, camera: &'a Camera) -> Self {
-        // Neighbours are sought about one and a half typical radii away.
-        let count = balls.len().max(1) as f32;
-        let radius = balls.iter().map(|b| b.radius).sum::<f32>() / count;
-        let on_screen = balls.iter().map(|b| camera.focal * b.radius / b.centre.z).sum::<f32>() / count;
+    fn new(hits: &'a Hits, typical: &Typical, camera: &'a Camera) -> Self {
         let taps = std::array::from_fn(|pattern| {
             std::array::from_fn(|k| {
                 // A spiral of 24 directions, dealt to the four patterns.
@@ -83,7 +79,8 @@ impl<'a> Studio<'a> {
             hits,
             lamp: lamp.normalize(),
             up: camera.direction(DVec3::Z),
-            reach: ((1.6 * on_screen).clamp(3.0, 60.0), 1.6 * radius),
+            // Neighbours are sought about one and a half typical radii away.
+            reach: ((1.6 * typical.on_screen).clamp(3.0, 60.0), 1.6 * typical.radius),
             taps,
         }
     }

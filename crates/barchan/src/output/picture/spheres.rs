@@ -6,6 +6,7 @@
 
 use super::camera::{Camera, is_visible};
 use super::colour::Colouring;
+use crate::comm::{Communicator, Reduction};
 use crate::util::sort::{SortScratch, sort};
 use crate::world::Bodies;
 use glam::Vec3;
@@ -61,25 +62,52 @@ impl Ball {
     }
 }
 
-/// The spheres before the camera, from front to back.
-pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring) -> Vec<Ball> {
+/// This rank's spheres before the camera, from front to back.
+pub(super) fn project(
+    bodies: &Bodies,
+    camera: &Camera,
+    colouring: Colouring,
+    comm: &mut dyn Communicator,
+) -> Vec<Ball> {
     let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
-    let values = colouring.values(bodies, &visible);
+    let values = colouring.values(bodies, &visible, comm);
     let ball = |(&i, &value): (&usize, &f32)| {
         let centre = camera.point(bodies.position[i]);
         let radius = bodies.shape[i].bounding_radius().unwrap_or(0.0) as f32;
         Ball { centre, radius: radius.max(SMALLEST * centre.z / camera.focal), value }
     };
     let balls: Vec<Ball> = visible.par_iter().zip(&values).map(ball).collect();
-    // Bits of a positive float sort like the float. What reaches behind the eye is left out.
+    front_to_back(&balls)
+}
+
+/// Sorts spheres. What reaches behind the eye is left out.
+pub(super) fn front_to_back(balls: &[Ball]) -> Vec<Ball> {
+    // Bits of a positive float sort like the float.
     let front = |b: &Ball| b.centre.z - b.radius;
     let mut order: Vec<(u32, u32)> = (0u32..)
-        .zip(&balls)
+        .zip(balls)
         .filter(|(_, b)| front(b) > 0.0 && b.centre.is_finite())
         .map(|(k, b)| (front(b).to_bits(), k))
         .collect();
     sort(&mut order, &mut SortScratch::default(), |o| u64::from(o.0));
     order.iter().map(|&(_, k)| balls[k as usize]).collect()
+}
+
+/// Mean radius of the spheres of all ranks: in the world, and in samples.
+pub(super) struct Typical {
+    pub(super) radius: f32,
+    pub(super) on_screen: f32,
+}
+
+impl Typical {
+    pub(super) fn of(balls: &[Ball], camera: &Camera, comm: &mut dyn Communicator) -> Self {
+        let radius = balls.iter().map(|b| b.radius).sum::<f32>();
+        let on_screen = balls.iter().map(|b| camera.focal * b.radius / b.centre.z).sum::<f32>();
+        let mut sums = [f64::from(radius), f64::from(on_screen), balls.len() as f64];
+        comm.all_reduce(Reduction::Sum, &mut sums);
+        let [radius, on_screen, count] = sums.map(|sum| sum as f32);
+        Self { radius: radius / count.max(1.0), on_screen: on_screen / count.max(1.0) }
+    }
 }
 
 /// What every sample sees, row by row.
@@ -150,7 +178,7 @@ mod tests {
             let place = 2.0 * DVec3::new(random(), random(), random()) - 1.0;
             bodies.push(crate::world::Body::dynamic(crate::shape::Shape::sphere(0.02 + 0.3 * random()), place), 1.0);
         }
-        let balls = project(&bodies, &camera, Colouring::Id);
+        let balls = project(&bodies, &camera, Colouring::Id, &mut crate::comm::Solo);
         assert_eq!(balls.len(), 60);
         let hits = rasterise(&balls, &camera);
         for y in 0..60 {

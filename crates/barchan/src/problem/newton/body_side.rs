@@ -76,13 +76,20 @@ impl BodySide {
         6 * self.body.len()
     }
 
-    /// Takes up a problem. Says whether the pattern is the one of the last.
-    pub(super) fn prepare(&mut self, problem: &Problem) -> bool {
+    /// The place of a body of the problem in the system.
+    pub(super) fn place(&self, body: u32) -> Option<usize> {
+        self.body.binary_search(&body).ok()
+    }
+
+    /// Takes up a problem. Says whether the pattern is the one of the last. Of bodies that nothing
+    /// acts on, those in `also` take part.
+    pub(super) fn prepare(&mut self, problem: &Problem, also: &[u32]) -> bool {
         let m = problem.contacts();
         let unknowns = || problem.pairs.iter().copied().chain(problem.rows.iter().map(|row| row.bodies));
         // Only bodies that can move and that something acts on take part.
         let mut number = vec![NONE; problem.bodies()];
-        let used = unknowns().flatten().map(|j| j as usize).filter(|&j| problem.inverse_mass[j] > 0.0);
+        let used = unknowns().flatten().chain(also.iter().copied()).map(|j| j as usize);
+        let used = used.filter(|&j| problem.inverse_mass[j] > 0.0);
         used.for_each(|j| number[j] = 0);
         self.body.clear();
         for (j, number) in number.iter_mut().enumerate().filter(|x| *x.1 == 0) {

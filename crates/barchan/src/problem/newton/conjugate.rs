@@ -18,7 +18,8 @@ impl Stop {
     pub(super) const EXACT: Self = Self { tolerance: 1e-14, max_iterations: 5 };
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+/// The scalar product on one machine.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -39,6 +40,7 @@ impl Conjugate {
         stop: Stop,
         mut precondition: impl FnMut(&[f64], &mut [f64]),
         mut apply: impl FnMut(&[f64], &mut [f64]),
+        mut dot: impl FnMut(&[f64], &[f64]) -> f64,
     ) -> u32 {
         let n = rest.len();
         for x in [&mut self.p, &mut self.kp, &mut self.z] {

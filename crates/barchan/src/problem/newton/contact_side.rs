@@ -7,7 +7,7 @@
 //! 3 numbers a contact. No eigenvalue of K is below 1, whatever A and H lack.
 
 use super::blocks::{Block, Pattern, Values, root, symmetric};
-use super::conjugate::{Conjugate, Jacobi, Stop};
+use super::conjugate::{Conjugate, Jacobi, Stop, dot};
 use super::{NewtonOptions, System};
 use crate::util::lanes::ContactVec;
 use crate::util::parallel::{Disjoint, for_chunks};
@@ -116,9 +116,9 @@ impl ContactSide {
                 z.copy_from_slice(r);
                 cholesky.solve(z);
             };
-            conjugate.solve(rest, v, Stop::EXACT, inverse, apply)
+            conjugate.solve(rest, v, Stop::EXACT, inverse, apply, dot)
         } else {
-            conjugate.solve(rest, v, self.stop, |r, z| jacobi.apply(r, z), apply)
+            conjugate.solve(rest, v, self.stop, |r, z| jacobi.apply(r, z), apply, dot)
         };
         left(v, rest, δ, u);
         applications + 1

@@ -1,8 +1,9 @@
 //! The second seam on the memory of one machine.
 
 use super::body_side::BodySide;
-use super::conjugate::{Conjugate, Stop};
+use super::conjugate::{Conjugate, Stop, dot};
 use super::contact_side::{ContactSide, LARGEST_FACTOR};
+use super::copies::Copies;
 use super::schwarz::Schwarz;
 use super::{Fold, NewtonOptions, NewtonProblem, System, Unknown, mapping};
 use crate::problem::matrix_free::MatrixFree;
@@ -10,6 +11,7 @@ use crate::problem::{BodyVec, ConeProblem};
 use crate::util::lanes::ContactVec;
 use barchan_cholesky::Cholesky;
 use glam::DVec3;
+use std::cell::RefCell;
 
 /// Memory of Newton systems that is kept between solves.
 #[derive(Default)]
@@ -31,6 +33,7 @@ pub(in crate::problem) struct NewtonMemory {
     is_cut: bool,
     conjugate: Conjugate,
     stop: Stop,
+    copies: Copies,
 }
 
 impl std::fmt::Debug for NewtonMemory {
@@ -72,7 +75,14 @@ impl NewtonProblem for MatrixFree<'_> {
         };
         let sum = mapping::over_contacts(unknown, m, &mut slots, read, write, body);
         self.ws.newton.folds = slots;
-        rows.and(sum)
+        let mut all = rows.and(sum);
+        if let Some(line) = &mut self.line {
+            // The smallest is the largest of the opposite numbers; what is not a number stays.
+            let mut largest = [if all.min.is_nan() { f64::INFINITY } else { -all.min }];
+            line.reduce(&mut all.sums, &mut largest);
+            all.min = if largest[0] == f64::INFINITY { f64::NAN } else { -largest[0] };
+        }
+        all
     }
 
     fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
@@ -82,10 +92,12 @@ impl NewtonProblem for MatrixFree<'_> {
     fn factor(&mut self, h: [&ContactVec; 2], options: &NewtonOptions) -> bool {
         let (problem, memory) = (self.problem, &mut self.ws.newton);
         if !memory.is_prepared {
-            let same = memory.side.prepare(problem);
+            let shared = self.line.as_ref().map_or(&[][..], |line| line.shared());
+            let same = memory.side.prepare(problem, shared);
             memory.is_analysed &= same;
             memory.is_cut &= same;
-            memory.on_contacts = memory.side.is_larger_than_contacts(problem);
+            memory.on_contacts = self.line.is_none() && memory.side.is_larger_than_contacts(problem);
+            memory.copies.list(&memory.side, self.line.as_deref());
             if memory.on_contacts {
                 let (pattern, values) = memory.side.couplings(problem, h[0]);
                 memory.contacts.prepare(pattern, values);
@@ -100,7 +112,8 @@ impl NewtonProblem for MatrixFree<'_> {
         }
         memory.side.assemble(problem, h);
         memory.stop = Stop { tolerance: options.tolerance, max_iterations: options.max_iterations };
-        memory.is_direct = options.system != System::Iterative;
+        // A factor knows one part only.
+        memory.is_direct = options.system != System::Iterative && self.line.is_none();
         if memory.is_direct && !memory.is_analysed {
             memory.is_analysed = memory.cholesky.analyse::<6>(&memory.side.pattern);
         }
@@ -115,7 +128,15 @@ impl NewtonProblem for MatrixFree<'_> {
         if !memory.is_cut {
             memory.is_cut = memory.schwarz.analyse(&memory.side.pattern);
         }
-        memory.is_cut && memory.schwarz.factor(&memory.side.values)
+        let Some(line) = self.line.as_deref_mut() else {
+            return memory.is_cut && memory.schwarz.factor(&memory.side.values);
+        };
+        let own = memory.copies.sum_diagonal(line, &mut memory.side.values.diagonal);
+        let factored = memory.is_cut && memory.schwarz.factor(&memory.side.values);
+        memory.copies.restore_diagonal(&own, &mut memory.side.values.diagonal);
+        let mut failures = [f64::from(u8::from(!factored))];
+        line.reduce(&mut failures, &mut []);
+        failures == [0.0]
     }
 
     fn solve(&mut self, q: &ContactVec, δ: &mut ContactVec, u: &mut ContactVec) -> u32 {
@@ -125,7 +146,7 @@ impl NewtonProblem for MatrixFree<'_> {
         if memory.on_contacts {
             return memory.contacts.solve(q, δ, u);
         }
-        let NewtonMemory { side, cholesky, schwarz, conjugate, h, z, rest, .. } = memory;
+        let NewtonMemory { side, cholesky, schwarz, conjugate, copies, h, z, rest, .. } = memory;
         z.clear();
         z.resize(side.size(), 0.0);
         rest.resize(side.size(), 0.0);
@@ -136,9 +157,27 @@ impl NewtonProblem for MatrixFree<'_> {
                 z.copy_from_slice(r);
                 cholesky.solve(z);
             };
-            conjugate.solve(rest, z, Stop::EXACT, inverse, apply)
+            conjugate.solve(rest, z, Stop::EXACT, inverse, apply, dot)
+        } else if let Some(line) = self.line.as_deref_mut() {
+            copies.sum(line, rest);
+            let shared = RefCell::new((line, copies));
+            let precondition = |r: &[f64], z: &mut [f64]| {
+                schwarz.apply(r, z);
+                let (line, copies) = &mut *shared.borrow_mut();
+                copies.sum(*line, z);
+            };
+            let apply = |x: &[f64], y: &mut [f64]| {
+                apply(x, y);
+                let (line, copies) = &mut *shared.borrow_mut();
+                copies.sum_beyond_identity(*line, x, y);
+            };
+            let dot = |a: &[f64], b: &[f64]| {
+                let (line, copies) = &mut *shared.borrow_mut();
+                copies.dot(*line, a, b)
+            };
+            conjugate.solve(rest, z, memory.stop, precondition, apply, dot)
         } else {
-            conjugate.solve(rest, z, memory.stop, |r, z| schwarz.apply(r, z), apply)
+            conjugate.solve(rest, z, memory.stop, |r, z| schwarz.apply(r, z), apply, dot)
         };
         side.scatter(problem, [&h[0], &h[1]], q, z, [u, δ]);
         applications + 1

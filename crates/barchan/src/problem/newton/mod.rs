@@ -20,6 +20,7 @@ mod blocks;
 mod body_side;
 mod conjugate;
 mod contact_side;
+mod copies;
 mod local;
 mod mapping;
 mod of_matrix;

@@ -6,7 +6,7 @@
 //! result does not depend on who is first. There are no bodies whose mass could be split, so
 //! [`Order::Split`] takes colours too.
 
-use super::{Order, Relaxation, Rule, Swept};
+use super::{Borders, Order, Relaxation, Rule, Swept};
 use crate::problem::contactwise::Sums;
 use crate::problem::one_contact::Block;
 use crate::problem::{Assembled, BlockSparse, ConeProblem, ContactVec, Criterion, Response};
@@ -120,7 +120,7 @@ impl Pass<'_> {
 impl Relaxation for BlockSparse<'_> {
     type Iterate = RowsIterate;
 
-    fn prepare(&mut self, order: Order) {
+    fn prepare(&mut self, order: Order, _: Borders) {
         self.sweep.fill(self.problem, order);
     }
 

@@ -9,6 +9,7 @@ mod matrix;
 mod plan;
 mod round;
 
+use super::agreement;
 use super::contactwise::Sums;
 use super::kernels::{BODY_CHUNK, Twist};
 use super::rows::add_residual;
@@ -36,6 +37,18 @@ pub enum Order {
     Split,
     /// One contact after the other, on one thread.
     Serial,
+}
+
+/// How sweeps of several ranks act on a body that more than one of them holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Borders {
+    /// Each has its share of the mass, and the mean of the changes counts.
+    #[default]
+    Split,
+    /// Each has the whole of it, and changes are added (S4 6.3). Sweeps must be relaxed then, in S4
+    /// by ω = 0.75.
+    Whole,
 }
 
 /// What a sweep does to each contact.
@@ -69,7 +82,7 @@ pub trait Relaxation: ConeProblem {
     type Iterate: Default;
 
     /// Makes ready for sweeps in this order.
-    fn prepare(&mut self, order: Order);
+    fn prepare(&mut self, order: Order, borders: Borders);
 
     /// Takes impulses over, projected onto their cones, and finds their response.
     fn enter(&mut self, γ: &Self::Impulses, iterate: &mut Self::Iterate);
@@ -107,6 +120,8 @@ pub(super) struct SweepSpace {
     /// The rest, where bodies are not round.
     details: Vec<[Detail; LANES]>,
     sums: Vec<Sums>,
+    /// On how many ranks contacts act on each shared body.
+    parts: Vec<f64>,
 }
 
 /// Impulses in the order of sweeps, and their response.
@@ -208,6 +223,47 @@ impl MatrixFree<'_> {
         });
     }
 
+    /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
+    /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
+    fn split_masses(&mut self, borders: Borders) {
+        let Some(line) = &mut self.line else { return };
+        let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;
+        if borders == Borders::Whole {
+            parts.clear();
+            parts.resize(line.shared().len(), 1.0);
+            return;
+        }
+        let values = &mut self.ws.values;
+        values.clear();
+        values.resize(line.shared().len(), [0.0; 6]);
+        // A body is in use where one of its records is.
+        plan.mark_bodies_in_use(self.problem.bodies());
+        for (value, &j) in values.iter_mut().zip(line.shared()) {
+            value[0] = f64::from(u8::from(plan.body_in_use[j as usize]));
+        }
+        line.sum_copies(values);
+        parts.clear();
+        parts.extend(values.iter().map(|value| value[0].max(1.0)));
+        plan.split(line.shared(), parts);
+    }
+
+    /// After a sweep: what the copies of a body have changed becomes one change.
+    fn join_copies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
+        let Some(line) = &mut self.line else { return };
+        let (values, parts) = (&mut self.ws.values, &self.ws.sweep.parts);
+        reshape(values, parts.len());
+        let y = |j: usize, k: usize| present.w[j][k] + (present.w[j][k] - last.w[j][k]) * β;
+        for ((value, &j), parts) in values.iter_mut().zip(line.shared()).zip(parts) {
+            let j = j as usize;
+            *value = std::array::from_fn(|k| (next.w[j][k] - y(j, k)) / parts);
+        }
+        line.sum_copies(values);
+        for (value, &j) in values.iter().zip(line.shared()) {
+            let j = j as usize;
+            next.w[j] = std::array::from_fn(|k| y(j, k) + value[k]);
+        }
+    }
+
     /// The sweep over bilateral rows: exact scalar solves, in order, after all contacts.
     fn sweep_rows(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) -> Sums {
         let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
@@ -256,10 +312,11 @@ fn permute(plan: &Plan, from: &ContactVec, to: &mut Vec<V4>) {
 impl Relaxation for MatrixFree<'_> {
     type Iterate = SweepIterate;
 
-    fn prepare(&mut self, order: Order) {
+    fn prepare(&mut self, order: Order, borders: Borders) {
         let mut space = std::mem::take(&mut self.ws.sweep);
         space.plan.fill(self.problem, &self.ws.lists.first, order);
         self.ws.sweep = space;
+        self.split_masses(borders);
         self.gather_contacts();
     }
 
@@ -289,7 +346,7 @@ impl Relaxation for MatrixFree<'_> {
         next: &mut SweepIterate,
     ) -> Swept {
         self.fill_bodies(present, last, β);
-        let SweepSpace { plan, bodies, normals, bias, friction, details, sums: slots } = &mut self.ws.sweep;
+        let SweepSpace { plan, bodies, normals, bias, friction, details, sums: slots, .. } = &mut self.ws.sweep;
         reshape(&mut next.γ, normals.len());
         reshape(slots, plan.groups.len());
         let pass =
@@ -321,7 +378,9 @@ impl Relaxation for MatrixFree<'_> {
         }
         let sums = slots.iter().fold(Sums::default(), |sum, &part| Sums::add(sum, part));
         self.drain_bodies(present, last, β, next);
-        let sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
+        let mut sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
+        self.join_copies(present, last, β, next);
+        agreement::reduce(&mut self.line, &mut sums, false);
         Swept {
             step_in_metric: sums.step,
             uphill: sums.uphill,
@@ -351,7 +410,7 @@ impl Relaxation for MatrixFree<'_> {
             let g = row.velocity(&iterate.w) + self.bias().rows[k];
             add_residual(&mut sums, iterate.rows[k], g, self.η);
         }
-        self.residuals_of(&sums).by(criterion)
+        self.agreed(&mut sums, criterion)
     }
 
     fn leave(&mut self, iterate: &SweepIterate, γ: &mut ContactVec, response: &mut super::BodyVec) {

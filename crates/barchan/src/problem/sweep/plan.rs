@@ -56,6 +56,8 @@ pub(super) struct Plan {
     starts: Vec<u32>,
     in_use: Vec<bool>,
     place: Vec<u32>,
+    /// Bodies that contacts act on; see [`Plan::mark_bodies_in_use`].
+    pub(super) body_in_use: Vec<bool>,
 }
 
 /// A group with its place in the plan.
@@ -149,7 +151,7 @@ impl Plan {
             chunk.batch_groups(problem, |chunk_of_b, body| {
                 // Places of this chunk's bodies come first, then those of the other's.
                 let home = body as usize / length == c;
-                body as usize - if home { c * length } else { chunk_of_b as usize * length - length }
+                if home { body as usize - c * length } else { body as usize + length - chunk_of_b as usize * length }
             });
         });
 
@@ -282,6 +284,25 @@ impl Plan {
         self.find_lanes(problem, record, chunk_of, chunks);
         (self.chunks, self.starts) = (all, starts);
         self.share_masses(n, copies);
+    }
+
+    /// Finds the bodies that contacts act on.
+    pub(super) fn mark_bodies_in_use(&mut self, bodies: usize) {
+        self.body_in_use.clear();
+        self.body_in_use.resize(bodies + 1, false);
+        for &record in self.lanes.iter().flatten().flatten() {
+            self.body_in_use[self.records[record as usize].body as usize] = true;
+        }
+    }
+
+    /// Splits the masses of some bodies once more, into so many parts.
+    pub(super) fn split(&mut self, bodies: &[u32], parts: &[f64]) {
+        let mut split = |record: &mut Record| {
+            if let Ok(k) = bodies.binary_search(&record.body) {
+                record.share *= parts[k] as u32;
+            }
+        };
+        self.records.iter_mut().for_each(&mut split);
     }
 
     /// Counts the copies of each body that are in use, and lists them.

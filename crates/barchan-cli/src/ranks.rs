@@ -1,0 +1,191 @@
+//! The ranks of this run: those of an MPI job, this process alone, or threads of it.
+
+use crate::failure::Failure;
+use barchan::comm::threads::ThreadRanks;
+use barchan::comm::{Communicator, Reduction, handshake};
+use std::time::Duration;
+
+/// Seconds that a rank waits for another before it ends the job.
+const PATIENCE_VARIABLE: &str = "BARCHAN_PATIENCE";
+
+/// Where launchers say how many processes they started: Open MPI, MPICH and its kin, MVAPICH,
+/// Slurm's `srun`. (`SLURM_NTASKS` is set in batch scripts too, for what they run just once.)
+const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
+
+/// This process's line to the others. The thread that calls this must make all calls on it.
+pub(crate) fn communicator() -> Result<Box<dyn Communicator>, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let patience = patience(variable(PATIENCE_VARIABLE).as_deref())?;
+    let mut communicator = start(patience)?;
+    check_size(communicator.size(), launched(variable))?;
+    if let Err(error) = handshake(communicator.as_mut()) {
+        // All know; one tells, and ends the others with it.
+        if communicator.rank() == 0 {
+            communicator.abort(&error.to_string());
+        }
+        communicator.barrier();
+    }
+    Ok(communicator)
+}
+
+/// Runs `body` on ranks inside this process, each with as many threads.
+pub(crate) fn in_process(
+    ranks: u32,
+    threads: u32,
+    body: impl Fn(Box<dyn Communicator>) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    if let Err(failure) = refuse_both(launched(variable)) {
+        // Each of the processes has come here, and one is enough to say it.
+        return match communicator() {
+            Ok(mut comm) => agree(&mut *comm, Err(failure)),
+            Err(_) => Err(failure),
+        };
+    }
+    let patience = patience(variable(PATIENCE_VARIABLE).as_deref())?;
+    let ranks = ThreadRanks { ranks: ranks as usize, threads_each: threads as usize, patience };
+    let results = ranks.run(body).map_err(|error| Failure::Failed(error.to_string()))?;
+    // What a rank has not told yet comes first.
+    let (told, untold): (Vec<_>, Vec<_>) =
+        results.into_iter().filter_map(Result::err).partition(|failure| matches!(failure, Failure::Told(_)));
+    untold.into_iter().chain(told).next().map_or(Ok(()), Err)
+}
+
+/// Ranks that are processes have no ranks inside.
+fn refuse_both(launched: Option<(&str, usize)>) -> Result<(), Failure> {
+    match launched.filter(|(_, processes)| *processes > 1) {
+        Some((name, processes)) => Err(Failure::Input(format!(
+            "--ranks is for a single process, but {processes} were started ({name}={processes}): leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// If any rank has failed, all of them have. The first tells the user, before anybody leaves.
+pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, Failure>) -> Result<T, Failure> {
+    let rank = comm.rank() as f64;
+    let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
+    comm.all_reduce(Reduction::Min, &mut first);
+    if first[0] == f64::INFINITY {
+        return result;
+    }
+    let mut code = [result.as_ref().err().map_or(0.0, |failure| f64::from(failure.code()))];
+    comm.all_reduce(Reduction::Max, &mut code);
+    let own = result.err().filter(|_| first[0] == rank).map(Failure::told);
+    comm.barrier();
+    Err(own.unwrap_or(Failure::Told(code[0] as u8)))
+}
+
+#[cfg(feature = "mpi")]
+fn start(patience: Duration) -> Result<Box<dyn Communicator>, Failure> {
+    let communicator = barchan_mpi::MpiCommunicator::start(patience);
+    Ok(Box::new(communicator.map_err(|error| Failure::Failed(error.to_string()))?))
+}
+
+#[cfg(not(feature = "mpi"))]
+fn start(_: Duration) -> Result<Box<dyn Communicator>, Failure> {
+    Ok(Box::new(barchan::comm::Solo))
+}
+
+fn patience(value: Option<&str>) -> Result<Duration, Failure> {
+    let Some(value) = value else { return Ok(barchan::comm::PATIENCE) };
+    let seconds = value.trim().parse().ok().filter(|seconds| *seconds > 0.0);
+    let patience = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    patience.ok_or_else(|| {
+        Failure::Input(format!("{PATIENCE_VARIABLE} is \"{value}\"; expected is a number of seconds above 0"))
+    })
+}
+
+/// How many processes a launcher says that it started, and where it says so.
+fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<(&'static str, usize)> {
+    LAUNCHERS.into_iter().find_map(|name| Some((name, variable(name)?.trim().parse().ok()?)))
+}
+
+/// Processes that were started together and do not know each other would all do the same.
+fn check_size(size: usize, launched: Option<(&str, usize)>) -> Result<(), Failure> {
+    let Some((name, processes)) = launched.filter(|(_, processes)| size == 1 && *processes > 1) else {
+        return Ok(());
+    };
+    let remedy = if cfg!(feature = "mpi") {
+        "this program was built with another MPI library than that of the launcher: use the mpirun that belongs to it"
+    } else {
+        "this program was built without MPI: build it with --features mpi, or start one process"
+    };
+    Err(Failure::Input(format!("{processes} processes were started ({name}={processes}), but {remedy}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(failure: Failure) -> String {
+        match failure {
+            Failure::Input(message) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_process_alone_is_one_rank() {
+        let communicator = communicator().unwrap();
+        assert_eq!((communicator.rank(), communicator.size()), (0, 1));
+    }
+
+    #[test]
+    fn launchers_are_known_by_their_variables() {
+        let of = |pairs: &'static [(&str, &str)]| {
+            launched(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+        };
+        assert_eq!(of(&[("HOME", "4")]), None);
+        assert_eq!(of(&[("OMPI_COMM_WORLD_SIZE", "4")]), Some(("OMPI_COMM_WORLD_SIZE", 4)));
+        assert_eq!(of(&[("PMI_SIZE", "2")]), Some(("PMI_SIZE", 2)));
+        assert_eq!(of(&[("SLURM_STEP_NUM_TASKS", "64"), ("SLURM_NTASKS", "128")]), Some(("SLURM_STEP_NUM_TASKS", 64)));
+        // A batch script has tasks of its own; what it runs without `srun` is one process.
+        assert_eq!(of(&[("SLURM_NTASKS", "128")]), None);
+        assert_eq!(of(&[("PMI_SIZE", "many")]), None);
+    }
+
+    #[test]
+    fn many_processes_that_do_not_know_each_other_are_refused() {
+        assert!(check_size(1, None).is_ok());
+        assert!(check_size(1, Some(("PMI_SIZE", 1))).is_ok());
+        assert!(check_size(4, Some(("PMI_SIZE", 4))).is_ok());
+        let refused = message(check_size(1, Some(("OMPI_COMM_WORLD_SIZE", 4))).unwrap_err());
+        assert!(
+            refused.starts_with("4 processes were started (OMPI_COMM_WORLD_SIZE=4), but this program was built with")
+        );
+    }
+
+    #[test]
+    fn ranks_in_ranks_are_refused() {
+        assert!(refuse_both(None).is_ok() && refuse_both(Some(("PMI_SIZE", 1))).is_ok());
+        let refused = message(refuse_both(Some(("PMI_SIZE", 4))).unwrap_err());
+        assert_eq!(refused, "--ranks is for a single process, but 4 were started (PMI_SIZE=4): leave it out");
+    }
+
+    #[test]
+    fn a_failure_of_one_rank_is_that_of_all() {
+        let told = |failing: Option<usize>| {
+            let results = barchan::comm::threads::run(3, 1, |mut comm| {
+                let own = if failing == Some(comm.rank()) { Err(Failure::Interrupted) } else { Ok(comm.rank()) };
+                match agree(&mut *comm, own) {
+                    Ok(rank) => rank as u8,
+                    Err(failure) => failure.code(),
+                }
+            });
+            results.unwrap()
+        };
+        assert_eq!(told(None), [0, 1, 2]);
+        assert_eq!(told(Some(1)), [130; 3]);
+    }
+
+    #[test]
+    fn patience_is_a_number_of_seconds() {
+        assert_eq!(patience(None).unwrap(), barchan::comm::PATIENCE);
+        assert_eq!(patience(Some("2.5")).unwrap(), Duration::from_millis(2500));
+        for wrong in ["", "0", "-1", "NaN", "inf", "1e300", "soon"] {
+            let refused = message(patience(Some(wrong)).unwrap_err());
+            assert!(refused.contains(&format!("BARCHAN_PATIENCE is \"{wrong}\"")), "{refused}");
+        }
+    }
+}

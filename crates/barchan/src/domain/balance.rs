@@ -1,0 +1,247 @@
+//! Equal work for all ranks: ranges of the Morton curve that follow the bodies (S1 IV-A).
+//!
+//! Every so many steps the ranks compare how busy they were. If one was much busier than the rest,
+//! the curve is cut anew, with each body weighed by what it cost, and bodies go where they belong
+//! now, with the impulses of their contacts. That is the one time when a rank may hear from any
+//! other. The same is done when bodies come to reach farther than the neighbours that are known.
+
+use super::seats::EVERYWHERE;
+use super::{Domain, DomainError};
+use crate::broad::Aabb;
+use crate::comm::Reduction;
+use crate::partition::{Curve, Cuts, DomainOptions, Morton, WorkMeasure, imbalance};
+use crate::problem::WarmStart;
+use crate::shape::Shape;
+use crate::util::pack::{Pack, Unpacker};
+use crate::world::{Bodies, Body, Sharing, Standing, World};
+use glam::DVec3;
+
+/// How much farther neighbours are looked for than bodies reach.
+const ROOM: f64 = 1.5;
+
+/// All that travels with a body.
+const ALL: &[Sharing] = &[Sharing::CopiedEachStep, Sharing::CopiedOnce, Sharing::Owned];
+
+/// What an iteration costs a contact, in what a step costs a body beside it.
+const ITERATION: f64 = 0.1;
+
+/// What a rank has done since the last look: in seconds, or in any unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// For bodies.
+    pub bodies: f64,
+    /// For contacts.
+    pub contacts: f64,
+}
+
+impl Work {
+    /// The work of a step, counted.
+    pub fn counted(bodies: usize, contacts: usize, iterations: u32) -> Self {
+        Self { bodies: bodies as f64, contacts: ITERATION * f64::from(iterations) * contacts as f64 }
+    }
+}
+
+/// When to balance, and what was measured for it.
+#[derive(Debug)]
+pub(super) struct Balance {
+    limit: f64,
+    interval: u32,
+    measure: WorkMeasure,
+    steps: u32,
+    work: Work,
+    reach: f64,
+    /// Times that the curve was cut anew, and the last imbalance seen.
+    pub(super) cuts: u32,
+    pub(super) last: f64,
+}
+
+impl Balance {
+    pub(super) fn new(options: &DomainOptions, reach: f64) -> Self {
+        let (limit, interval, measure) = (options.imbalance, options.balance_interval, options.work);
+        Self { limit, interval, measure, steps: 0, work: Work::default(), reach, cuts: 0, last: 1.0 }
+    }
+}
+
+impl Domain {
+    /// Adds to the work of this rank: a step in processor seconds, and the same counted.
+    pub fn add_work(&mut self, seconds: Work, counted: Work) {
+        if let Some(balance) = &mut self.balance {
+            let work = if balance.measure == WorkMeasure::Time { seconds } else { counted };
+            balance.steps += 1;
+            balance.work.bodies += work.bodies;
+            balance.work.contacts += work.contacts;
+        }
+    }
+
+    /// Looks whether the work is shared equally, if it is time, and shares it anew if it is not.
+    ///
+    /// # Errors
+    /// If space cannot be divided so.
+    pub fn keep_balance(&mut self, world: &mut World, warm: &WarmStart) -> Result<(), DomainError> {
+        let Some(balance) = &mut self.balance else { return Ok(()) };
+        if balance.interval == 0 || balance.steps < balance.interval {
+            return Ok(());
+        }
+        self.comm.stage("balance of work");
+        let work = std::mem::take(&mut balance.work);
+        balance.steps = 0;
+        balance.last = imbalance(&mut *self.comm, work.bodies + work.contacts);
+        if balance.last <= balance.limit {
+            return Ok(());
+        }
+        let reach = balance.reach;
+        self.divide_anew(world, warm, work, reach)
+    }
+
+    /// Looks for neighbours farther away, because bodies reach that far. Says whether it could.
+    pub(super) fn widen(&mut self, world: &mut World, warm: &WarmStart, reach: f64) -> Result<bool, DomainError> {
+        let Some(balance) = &mut self.balance else { return Ok(false) };
+        balance.reach = ROOM * reach;
+        let (reach, work) = (balance.reach, balance.work);
+        self.divide_anew(world, warm, work, reach)?;
+        Ok(self.partition.reach() > reach / ROOM)
+    }
+
+    /// Cuts the curve anew, and sends every body where it belongs.
+    fn divide_anew(&mut self, world: &mut World, warm: &WarmStart, work: Work, reach: f64) -> Result<(), DomainError> {
+        let bodies = &mut world.bodies;
+        self.drop_images(bodies);
+        let curve = Curve::around(&self.extent(bodies), &self.periods);
+        let weights = self.weights(bodies, warm, work);
+        let places = (0..bodies.len()).filter(|&i| self.goes_along(bodies, i));
+        let places: Vec<(DVec3, f64)> = places.map(|i| (self.home(bodies, i), weights[i])).collect();
+        let cuts = Cuts::balanced(&mut *self.comm, curve, places);
+        let partition = Morton::new(&cuts, self.partition.rank(), reach);
+        let partition = partition.map_err(|error| DomainError::Division { message: error.to_string() })?;
+        self.resettle(bodies, warm, &cuts);
+        self.partition = Box::new(partition);
+        if let Some(balance) = &mut self.balance {
+            balance.cuts += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether a body is this rank's own to give away.
+    fn goes_along(&self, bodies: &Bodies, i: usize) -> bool {
+        bodies.is_shown(i) && self.seats.of_body.get(i) != Some(&EVERYWHERE)
+    }
+
+    /// Where a body is in the cell, whether it is own or a copy.
+    fn home(&self, bodies: &Bodies, i: usize) -> DVec3 {
+        let shift = self.seats.entry(i as u32).map_or([0; 3], |entry| entry.shift);
+        let x = bodies.position[i] - self.periods.way(shift);
+        x + self.periods.way(self.periods.home(x))
+    }
+
+    /// The box of all bodies of all ranks; the cell along axes that repeat.
+    fn extent(&mut self, bodies: &Bodies) -> Aabb {
+        let own = (0..bodies.len()).filter(|&i| self.goes_along(bodies, i)).fold(Aabb::EMPTY, |all, i| {
+            let x = bodies.position[i];
+            all.join(&Aabb { low: x, high: x })
+        });
+        let mut ends = [own.high.to_array(), (-own.low).to_array()].concat();
+        self.comm.all_reduce(Reduction::Max, &mut ends);
+        let (mut low, mut high) = (-DVec3::from_slice(&ends[3..]), DVec3::from_slice(&ends[..3]));
+        for axis in (0..3).filter(|&axis| self.periods.repeats(axis)) {
+            (low[axis], high[axis]) = (self.periods.low[axis], self.periods.high[axis]);
+        }
+        Aabb { low, high }
+    }
+
+    /// What each body has cost: its share of the time for bodies, and that of its contacts.
+    fn weights(&self, bodies: &Bodies, warm: &WarmStart, work: Work) -> Vec<f64> {
+        let own = (0..bodies.len()).filter(|&i| self.goes_along(bodies, i)).count().max(1);
+        let contacts = warm.entries().count().max(1);
+        let measured = work.bodies + work.contacts > 0.0;
+        let a_body = if measured { work.bodies / own as f64 } else { 1.0 };
+        let a_contact = if measured { work.contacts / contacts as f64 } else { 0.0 };
+        let mut weights = vec![a_body; bodies.len()];
+        for (pair, ..) in warm.entries() {
+            let [a, b] = pair.map(|i| i as usize);
+            match [a, b].map(|i| self.goes_along(bodies, i)) {
+                [true, true] => [a, b].into_iter().for_each(|i| weights[i] += 0.5 * a_contact),
+                [true, false] => weights[a] += a_contact,
+                [false, true] => weights[b] += a_contact,
+                [false, false] => {}
+            }
+        }
+        weights
+    }
+
+    /// Sends own bodies to their new owners, and impulses to where their contacts will be treated:
+    /// the owner of one of the two bodies. Copies vanish; the next exchange makes new ones.
+    fn resettle(&mut self, bodies: &mut Bodies, warm: &WarmStart, cuts: &Cuts) {
+        let rank = self.partition.rank();
+        let others: Vec<u32> = (0..self.comm.size() as u32).filter(|&other| other != rank).collect();
+        let number = |other: u32| if other < rank { other as usize } else { other as usize - 1 };
+        let mut outgoing = vec![Vec::new(); others.len()];
+        let mut incoming = vec![Vec::new(); others.len()];
+
+        let owner = |i: u32| (!self.is_fixture(bodies, i)).then(|| cuts.owner(self.home(bodies, i as usize)));
+        for out in &mut outgoing {
+            0u32.pack(out);
+        }
+        let mut counts = vec![0u32; others.len()];
+        let mut kept = Vec::new();
+        for ([a, b], feature, impulse) in warm.entries() {
+            let stays = |i: u32, owner: Option<u32>| {
+                owner.is_none() || owner == Some(rank) && bodies.standing[i as usize] == Standing::Own
+            };
+            let owners = [owner(a), owner(b)];
+            if stays(a, owners[0]) && stays(b, owners[1]) {
+                continue;
+            }
+            let ids = [a, b].map(|i| bodies.id[i as usize]);
+            let (ids, impulse) = if ids[0] < ids[1] { (ids, impulse) } else { ([ids[1], ids[0]], -impulse) };
+            let second = if owners[0] == owners[1] { None } else { owners[1] };
+            for owner in [owners[0], second].into_iter().flatten() {
+                if owner == rank {
+                    kept.push((ids, feature, impulse));
+                } else {
+                    let out = &mut outgoing[number(owner)];
+                    ids.pack(out);
+                    feature.pack(out);
+                    impulse.pack(out);
+                    counts[number(owner)] += 1;
+                }
+            }
+        }
+        for (out, count) in outgoing.iter_mut().zip(&counts) {
+            out[..4].copy_from_slice(&count.to_le_bytes());
+        }
+        for i in 0..bodies.len() {
+            if self.goes_along(bodies, i) {
+                bodies.position[i] = self.home(bodies, i);
+                let owner = cuts.owner(bodies.position[i]);
+                if owner != rank {
+                    bodies.pack(i, ALL, &mut outgoing[number(owner)]);
+                    super::sync::vanish(bodies, i);
+                }
+            } else if bodies.standing[i] == Standing::Copy && self.seats.entry(i as u32).is_some() {
+                super::sync::vanish(bodies, i);
+            }
+        }
+        self.comm.exchange(&others, &outgoing, &mut incoming);
+        for (bytes, other) in incoming.iter().zip(&others) {
+            if take_in(bytes, bodies, &mut kept).is_none() {
+                self.disagree(&format!("a message of rank {other} makes no sense"));
+            }
+        }
+        self.seats.clear();
+        self.seats.sort(bodies.len());
+        self.mail.carried = kept;
+    }
+}
+
+/// Takes in what another rank has sent: impulses, then bodies.
+fn take_in(bytes: &[u8], bodies: &mut Bodies, impulses: &mut Vec<([u64; 2], u8, DVec3)>) -> Option<()> {
+    let mut from = Unpacker::new(bytes);
+    for _ in 0..from.take::<u32>()? {
+        impulses.push((from.take()?, from.take()?, from.take()?));
+    }
+    while !from.is_empty() {
+        bodies.push(Body::dynamic(Shape::sphere(1.0), DVec3::ZERO), 1.0);
+        bodies.unpack(bodies.len() - 1, ALL, &mut from)?;
+    }
+    Some(())
+}

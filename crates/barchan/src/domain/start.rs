@@ -1,0 +1,63 @@
+//! How a scene becomes the parts that ranks start from.
+
+use super::Domain;
+use crate::comm::Communicator;
+use crate::partition::{DomainOptions, Partition, PartitionError, PartitionName, build};
+use crate::scene::{BodySpec, Place, Scene, SceneError};
+use crate::world::{Standing, World};
+
+/// How far Morton neighbours may reach, in the largest radius of bodies that there are many of: room
+/// for the way of a step and for the margin.
+const ROOM: f64 = 3.0;
+
+impl Domain {
+    /// Divides the space of a scene among the ranks, and builds this rank's part of its world.
+    /// Nobody builds all of it.
+    ///
+    /// # Errors
+    /// If the scene cannot be used or divided so, or a fill finds no room on some rank; on all ranks
+    /// then.
+    pub fn begin(scene: &Scene, mut comm: Box<dyn Communicator>) -> Result<(Self, World), SceneError> {
+        let place = || Place::Whole(format!("scene \"{}\"", scene.name));
+        let fault = |error: PartitionError| SceneError::new(place(), "domain", error.to_string());
+        let begun = divide(scene, &mut *comm, &fault);
+        let (partition, mut world) = SceneError::agree(&mut *comm, begun)?;
+        let large = |body: &BodySpec| body.shape.bounding_radius().is_some_and(|radius| partition.is_large(radius));
+        let large: Vec<u64> = (0..).zip(&scene.body).filter(|(_, body)| large(body)).map(|(id, _)| id).collect();
+        let can_move = comm.size() > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton);
+        let mut domain = Self::new(comm, partition, scene.periods());
+        if can_move {
+            domain = domain.balanced(&scene.domain);
+        }
+        domain.settle(&mut world, |id| large.contains(&id));
+        Ok((domain, world))
+    }
+}
+
+/// The partition, and this rank's part of the world.
+fn divide(
+    scene: &Scene,
+    comm: &mut dyn Communicator,
+    fault: &dyn Fn(PartitionError) -> SceneError,
+) -> Result<(Box<dyn Partition>, World), SceneError> {
+    let (options, extent) = (&scene.domain, scene.extent());
+    let many = scene.largest_of_many();
+    let reach = ROOM * if many > 0.0 { many } else { scene.largest_radius().max(f64::MIN_POSITIVE) };
+    let mut work = Vec::new();
+    if options.chosen().map_err(fault)? == PartitionName::Morton && comm.size() > 1 {
+        // What is to be divided equally must be known first: blocks of equal size make it, and it
+        // is thrown away.
+        let blocks = DomainOptions { partition: PartitionName::Cartesian, ..*options };
+        let blocks = build(&blocks, &extent, reach, [], comm).map_err(fault)?;
+        let world = scene.build_part(&*blocks);
+        // Whoever fails here fails below too, with the others.
+        if let Ok(world) = world {
+            let bodies = &world.bodies;
+            work.extend((0..bodies.len()).filter(|&i| bodies.is_shown(i)).map(|i| (bodies.position[i], 1.0)));
+        }
+    }
+    let partition = build(options, &extent, reach, work, comm).map_err(fault)?;
+    let world = scene.build_part(&*partition)?;
+    debug_assert!(world.bodies.standing.iter().all(|standing| *standing == Standing::Own));
+    Ok((partition, world))
+}

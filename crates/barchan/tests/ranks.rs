@@ -1,0 +1,65 @@
+//! Worlds spread over ranks against the same worlds in one piece: positions, iterations, contacts.
+
+#[path = "common/ranks.rs"]
+mod ranks;
+
+use barchan::partition::Periods;
+use barchan::solver::SolverName;
+use ranks::{
+    DIVISIONS, RANKS, Setting, bed, fastest, in_one_piece, largest_difference, on_ranks, scene, scene_on_ranks,
+};
+
+#[test]
+fn apgd_is_the_same_on_any_number_of_ranks() {
+    let (world, mut options) = bed("400", 250);
+    options.solver.name = SolverName::Apgd;
+    let one = in_one_piece(&world, options, 1);
+    assert!(one.contacts.len() > 800, "{}", one.contacts.len());
+    let fifty = in_one_piece(&world, options, 50);
+    for division in DIVISIONS {
+        for ranks in RANKS {
+            let setting = Setting::new(ranks, division);
+            let there = on_ranks(&world, options, 1, setting);
+            assert_eq!(there.contacts, one.contacts, "{division:?} {ranks}");
+            assert!(there.iterations[0].abs_diff(one.iterations[0]) <= 1);
+            let (_, velocity) = largest_difference(&one, &there, &Periods::default());
+            assert!(velocity < 1e-9 * fastest(&one), "{division:?} {ranks}: {velocity:e}");
+            let there = on_ranks(&world, options, 50, setting);
+            let (position, _) = largest_difference(&fifty, &there, &Periods::default());
+            println!("{division:?} {ranks}: {position:.1e} after 50 steps, {} migrations", there.migrations);
+            assert!(position < 1e-6, "{division:?} {ranks}: {position:e}");
+        }
+    }
+}
+
+/// Re-ordering drops images, moves copies and forgets bodies that have left: warm starts and lists
+/// must follow.
+#[test]
+fn re_ordering_changes_nothing() {
+    let (world, mut options) = bed("400", 250);
+    options.solver.name = SolverName::Apgd;
+    options.broad_phase.reorder_interval = 3;
+    let one = in_one_piece(&world, options, 30);
+    assert!(one.converged);
+    for (division, ranks) in [(DIVISIONS[0], 3), (DIVISIONS[0], 8), (DIVISIONS[1], 4), (DIVISIONS[1], 7)] {
+        let there = on_ranks(&world, options, 30, Setting::new(ranks, division));
+        let (position, _) = largest_difference(&one, &there, &Periods::default());
+        println!("{division:?} {ranks}: {position:.1e} after 30 steps, {} migrations", there.migrations);
+        assert!(there.migrations > 0 && there.converged);
+        assert!(position < 1e-9, "{division:?} {ranks}: {position:e}");
+    }
+}
+
+#[test]
+fn a_hexagonal_packing_keeps_its_contacts_on_every_partition() {
+    let (nx, ny, nz) = (6, 6, 5);
+    let size = [("nx", "6"), ("ny", "6"), ("nz", "5")];
+    for partition in ["cartesian", "morton"] {
+        for ranks in RANKS {
+            let set: Vec<_> = size.into_iter().chain([("domain.partition", partition)]).collect();
+            let scene = scene("hexagonal-packing", &set);
+            let there = scene_on_ranks(&scene, ranks, 1, 5, |_, _| ());
+            assert_eq!(there.contacts.len(), nx * ny * (6 * nz - 1), "{partition} {ranks}");
+        }
+    }
+}
