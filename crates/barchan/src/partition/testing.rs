@@ -2,10 +2,9 @@
 
 use super::{Partition, Periods, Seat};
 use crate::broad::Aabb;
-use crate::comm::{Communicator, Reduction, Traffic};
+use crate::comm::{Communicator, threads};
 use glam::DVec3;
 use std::collections::BTreeSet;
-use std::sync::{Barrier, Mutex};
 
 /// Random numbers from 0 to 1.
 pub(super) fn random(seed: u64) -> impl FnMut() -> f64 {
@@ -111,78 +110,7 @@ pub(super) fn check(views: &[Box<dyn Partition>], periods: &Periods, atlas: &Atl
     }
 }
 
-/// What ranks on threads share.
-struct Table {
-    values: Mutex<Vec<Vec<f64>>>,
-    barrier: Barrier,
-}
-
-/// One of several ranks on threads. It can reduce, and nothing else.
-struct Member<'a> {
-    rank: usize,
-    size: usize,
-    table: &'a Table,
-}
-
 /// Runs `work` on several ranks and lists what each comes to.
 pub(super) fn crowd<T: Send>(size: usize, work: impl Fn(&mut dyn Communicator) -> T + Sync) -> Vec<T> {
-    let table = Table { values: Mutex::new(vec![Vec::new(); size]), barrier: Barrier::new(size) };
-    let (table, work) = (&table, &work);
-    std::thread::scope(|scope| {
-        let start = |rank| scope.spawn(move || work(&mut Member { rank, size, table }));
-        let ranks: Vec<_> = (0..size).map(start).collect();
-        ranks.into_iter().map(|rank| rank.join().expect("a rank that ends")).collect()
-    })
-}
-
-impl Communicator for Member<'_> {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn stage(&mut self, _: &'static str) {}
-
-    fn exchange(&mut self, _: &[u32], _: &[Vec<u8>], _: &mut [Vec<u8>]) {
-        unimplemented!()
-    }
-
-    fn all_reduce(&mut self, reduction: Reduction, values: &mut [f64]) {
-        self.table.values.lock().unwrap()[self.rank] = values.to_vec();
-        self.table.barrier.wait();
-        {
-            let all = self.table.values.lock().unwrap();
-            for (i, value) in values.iter_mut().enumerate() {
-                *value = all[1..].iter().fold(all[0][i], |a, b| match reduction {
-                    Reduction::Sum => a + b[i],
-                    Reduction::Max => a.max(b[i]),
-                    Reduction::Min => a.min(b[i]),
-                });
-            }
-        }
-        self.table.barrier.wait();
-    }
-
-    fn gather(&mut self, _: &[u8]) -> Option<Vec<Vec<u8>>> {
-        unimplemented!()
-    }
-
-    fn broadcast(&mut self, _: &mut Vec<u8>) {
-        unimplemented!()
-    }
-
-    fn barrier(&mut self) {
-        self.table.barrier.wait();
-    }
-
-    fn abort(&self, message: &str) -> ! {
-        panic!("{message}")
-    }
-
-    fn traffic(&self) -> Traffic {
-        Traffic::default()
-    }
+    threads::run(size, 1, |mut comm| work(&mut *comm)).expect("ranks that end")
 }
