@@ -134,7 +134,7 @@ fn figures(progress: &Progress<'_>, rate: f64) -> String {
     let speed = rate * progress.time / progress.step.max(1) as f64;
     format!(
         "{} bodies, {} contacts, {} iterations, residual {:.1e}, {} steps/s, {} × real time",
-        grouped(progress.bodies),
+        grouped(progress.report.bodies as u64),
         grouped(report.contacts as u64),
         report.solver.iterations,
         report.solver.residual,

@@ -63,13 +63,15 @@ pub struct StageSeconds {
 /// What a step tells about itself.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {
-    /// Contacts of the step.
+    /// Bodies that are not walls, over all ranks.
+    pub bodies: usize,
+    /// Contacts of the step, over all ranks.
     pub contacts: usize,
     /// Overlap of bodies before the step.
     pub penetration: Penetration,
     /// The solver's report.
     pub solver: Report,
-    /// Time a stage.
+    /// Time a stage, each of the rank that took longest.
     pub seconds: StageSeconds,
 }
 
@@ -240,8 +242,7 @@ impl Simulation {
         let found = self.effort();
         timed(&mut seconds.solve, || self.pose_problem());
         let sound = timed(&mut seconds.solve, || self.check_problem());
-        self.agree(sound)?;
-        (report.contacts, report.penetration) = self.measure_contacts();
+        timed(&mut seconds.solve, || self.count(sound, &mut report))?;
         let posed = self.effort();
         report.solver = timed(&mut seconds.solve, || self.solve());
         let solved = self.effort();
@@ -250,7 +251,7 @@ impl Simulation {
         let seconds = Work { bodies: (found - start) + (self.effort() - solved), contacts: solved - posed };
         self.note_work(seconds, report.solver.iterations);
         let sound = self.check(&report);
-        self.agree(sound).map(|()| report)
+        self.compare(sound, &mut report).map(|()| report)
     }
 
     /// Bodies that are near in space are near in memory; done now and then.
@@ -324,25 +325,41 @@ impl Simulation {
         }
     }
 
-    /// If any rank has failed, all of them have.
-    fn agree(&mut self, result: Result<(), StepError>) -> Result<(), StepError> {
-        let Some(domain) = &mut self.domain else { return result };
-        let mut failures = [f64::from(u8::from(result.is_err()))];
-        domain.reduce(Reduction::Max, &mut failures);
-        let elsewhere = StepError::Domain { step: self.steps + 1, error: DomainError::Elsewhere };
-        if failures[0] > 0.0 { result.and(Err(elsewhere)) } else { result }
+    /// Counts bodies, contacts and overlaps over all ranks. The largest overlap is still this rank's.
+    fn count(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+        let overlap = self.contacts.overlap();
+        let here = [self.world.bodies.bounded_len(), self.problem.contacts(), overlap.count].map(|n| n as f64);
+        let [_, bodies, contacts, count, sum] =
+            self.agree(sound, Reduction::Sum, [0.0, here[0], here[1], here[2], overlap.sum])?;
+        (report.bodies, report.contacts) = (bodies as usize, contacts as usize);
+        report.penetration = Overlap { max: overlap.max, sum, count: count as usize }.penetration();
+        Ok(())
     }
 
-    /// Number of contacts and how far bodies overlap, over all ranks.
-    fn measure_contacts(&mut self) -> (usize, Penetration) {
-        let (contacts, here) = (self.problem.contacts(), self.contacts.overlap());
-        let Some(domain) = &mut self.domain else { return (contacts, here.penetration()) };
-        let mut sums = [contacts as f64, here.sum, here.count as f64];
-        let mut max = [here.max];
-        domain.reduce(Reduction::Sum, &mut sums);
-        domain.reduce(Reduction::Max, &mut max);
-        let all = Overlap { max: max[0], sum: sums[1], count: sums[2] as usize };
-        (sums[0] as usize, all.penetration())
+    /// Takes from all ranks what was largest.
+    fn compare(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+        let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
+        let here = [0.0, report.penetration.max, exchange, broad, narrow, solve, integrate];
+        let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(sound, Reduction::Max, here)?;
+        report.penetration.max = depth;
+        report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
+        Ok(())
+    }
+
+    /// Numbers of all ranks become one. If any rank has failed, all of them have: the first number
+    /// carries that, so that one reduction does for both.
+    fn agree<const N: usize>(
+        &mut self,
+        result: Result<(), StepError>,
+        reduction: Reduction,
+        mut numbers: [f64; N],
+    ) -> Result<[f64; N], StepError> {
+        let Some(domain) = &mut self.domain else { return result.map(|()| numbers) };
+        numbers[0] = f64::from(u8::from(result.is_err()));
+        domain.reduce(reduction, &mut numbers);
+        result?;
+        let elsewhere = StepError::Domain { step: self.steps + 1, error: DomainError::Elsewhere };
+        if numbers[0] > 0.0 { Err(elsewhere) } else { Ok(numbers) }
     }
 
     /// After it: `problem` is the contact problem of this step.

@@ -211,7 +211,7 @@ fn a_rank_may_share_nothing() {
 fn an_observer_on_one_rank_stops_all() {
     let scratch = Scratch::new();
     let stop = |rank: usize, progress: &Progress<'_>| {
-        assert_eq!(progress.bodies, 8 * 7 * 6);
+        assert_eq!(progress.report.bodies, 8 * 7 * 6);
         if rank == 2 && progress.step == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let path = scratch.0.join("run");

@@ -4,6 +4,8 @@
 //! the curve is cut anew, with each body weighed by what it cost, and bodies go where they belong
 //! now, with the impulses of their contacts. That is the one time when a rank may hear from any
 //! other. The same is done when bodies come to reach farther than the neighbours that are known.
+//!
+//! While the work moves, the ranks look more often; when it rests, less.
 
 use super::seats::EVERYWHERE;
 use super::{Domain, DomainError};
@@ -21,6 +23,9 @@ const ROOM: f64 = 1.5;
 
 /// All that travels with a body.
 const ALL: &[Sharing] = &[Sharing::CopiedEachStep, Sharing::CopiedOnce, Sharing::Owned];
+
+/// How much more often than asked for the ranks look while the work moves.
+const HURRY: u32 = 5;
 
 /// What an iteration costs a contact, in what a step costs a body beside it.
 const ITERATION: f64 = 0.1;
@@ -45,7 +50,9 @@ impl Work {
 #[derive(Debug)]
 pub(super) struct Balance {
     limit: f64,
+    /// Steps between two looks: at most, and now.
     interval: u32,
+    wait: u32,
     measure: WorkMeasure,
     steps: u32,
     work: Work,
@@ -58,7 +65,17 @@ pub(super) struct Balance {
 impl Balance {
     pub(super) fn new(options: &DomainOptions, reach: f64) -> Self {
         let (limit, interval, measure) = (options.imbalance, options.balance_interval, options.work);
-        Self { limit, interval, measure, steps: 0, work: Work::default(), reach, cuts: 0, last: 1.0 }
+        Self {
+            limit,
+            interval,
+            wait: interval.div_ceil(HURRY),
+            measure,
+            steps: 0,
+            work: Work::default(),
+            reach,
+            cuts: 0,
+            last: 1.0,
+        }
     }
 }
 
@@ -79,7 +96,7 @@ impl Domain {
     /// If space cannot be divided so.
     pub fn keep_balance(&mut self, world: &mut World, warm: &WarmStart) -> Result<(), DomainError> {
         let Some(balance) = &mut self.balance else { return Ok(()) };
-        if balance.interval == 0 || balance.steps < balance.interval {
+        if balance.interval == 0 || balance.steps < balance.wait {
             return Ok(());
         }
         self.comm.stage("balance of work");
@@ -87,8 +104,10 @@ impl Domain {
         balance.steps = 0;
         balance.last = imbalance(&mut *self.comm, work.bodies + work.contacts);
         if balance.last <= balance.limit {
+            balance.wait = balance.interval.min(2 * balance.wait);
             return Ok(());
         }
+        balance.wait = balance.interval.div_ceil(HURRY).max(balance.wait / 2);
         let reach = balance.reach;
         self.divide_anew(world, warm, work, reach)
     }

@@ -92,6 +92,14 @@ fn ranks(seats: &[Seat]) -> impl Iterator<Item = u32> + '_ {
     seats.chunk_by(|a, b| a.rank == b.rank).map(|same| same[0].rank)
 }
 
+/// Writes a record of an impulse: ids, feature, impulse on the first.
+fn write_impulse((ids, feature, impulse): ([u64; 2], u8, DVec3), out: &mut Vec<u8>) {
+    (Tag::Impulse as u8).pack(out);
+    ids.pack(out);
+    feature.pack(out);
+    impulse.pack(out);
+}
+
 /// Marks a body as gone: nothing meets it, nothing moves it, and nobody finds it by its id.
 pub(super) fn vanish(bodies: &mut Bodies, i: usize) {
     bodies.standing[i] = Standing::Gone;
@@ -372,10 +380,16 @@ impl Domain {
                 _ => None,
             };
             if let Some(k) = treater.filter(|&treater| treater != rank).and_then(number) {
-                (Tag::Impulse as u8).pack(&mut outgoing[k]);
-                ids.pack(&mut outgoing[k]);
-                feature.pack(&mut outgoing[k]);
-                impulse.pack(&mut outgoing[k]);
+                write_impulse((ids, feature, impulse), &mut outgoing[k]);
+            }
+        }
+        // After a new division the owners have the impulses. A third rank may treat the contact, and
+        // only it has the lists of both bodies: all holders of the first are told.
+        let own = |body: u32| bodies.standing[body as usize] == Standing::Own;
+        for &carried in &self.mail.carried {
+            let Some(entry) = fresh.find(carried.0[0]).filter(|entry| own(entry.body)) else { continue };
+            for k in ranks(fresh.of(entry)).filter(|&holder| holder != rank).filter_map(number) {
+                write_impulse(carried, &mut outgoing[k]);
             }
         }
         self.mail.outgoing = outgoing;

@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(blocks.chosen(), Ok(PartitionName::Cartesian));
         let both = DomainOptions { partition: PartitionName::Morton, ..blocks };
         assert_eq!(both.chosen(), Err(PartitionError::BlocksOfMorton));
-        assert_eq!((auto.imbalance, auto.balance_interval), (1.1, 20));
+        assert_eq!((auto.imbalance, auto.balance_interval), (1.05, 20));
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub struct DomainOptions {
     pub blocks: Option<[u32; 3]>,
     /// Morton ranges are cut anew once the largest work of a rank passes this multiple of the mean.
     pub imbalance: f64,
-    /// Steps between two looks at the balance; 0 for never.
+    /// Most steps between two looks at the balance; while it changes, there are up to five times as many
+    /// looks. 0 for never.
     pub balance_interval: u32,
     /// What counts as work.
     pub work: WorkMeasure,
@@ -73,7 +74,7 @@ impl Default for DomainOptions {
             periodic: [false; 3],
             partition: PartitionName::Auto,
             blocks: None,
-            imbalance: 1.1,
+            imbalance: 1.05,
             balance_interval: 20,
             work: WorkMeasure::Count,
         }

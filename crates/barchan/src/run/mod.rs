@@ -34,7 +34,7 @@ use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
-use crate::step::{Simulation, StageSeconds, StepError, StepReport};
+use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
 use recorder::Recorder;
 use std::collections::BTreeSet;
@@ -66,10 +66,8 @@ pub struct Progress<'a> {
     pub end: f64,
     /// Steps so far that missed the solver's tolerance.
     pub missed: u64,
-    /// Bodies of all ranks, without half-spaces and containers.
-    pub bodies: u64,
-    /// Contacts, iterations and residuals of this step, and the seconds of the slowest rank in each
-    /// stage.
+    /// Bodies, contacts, iterations and residuals of this step, over all ranks, and the seconds of the
+    /// slowest rank in each stage.
     pub report: &'a StepReport,
     /// This rank's state after it.
     pub world: &'a World,
@@ -154,8 +152,6 @@ pub struct Run {
     recorder: Option<Recorder>,
     /// Steps whose problems are still to be written.
     dumps: BTreeSet<u64>,
-    /// Bodies of all ranks.
-    bodies: u64,
 }
 
 impl Run {
@@ -186,7 +182,6 @@ impl Run {
             tally: Tally::default(),
             recorder: None,
             dumps: BTreeSet::new(),
-            bodies: 0,
             simulation,
             scene,
         })
@@ -269,7 +264,7 @@ impl Run {
             let report = self.step()?;
             self.tally.add(&report, self.simulation.world.time);
             let written = match &mut self.recorder {
-                Some(recorder) => recorder.step(&self.tally, self.bodies, &report, &mut self.simulation),
+                Some(recorder) => recorder.step(&self.tally, &report, &mut self.simulation),
                 None => Ok(()),
             };
             let stop = written.is_ok() && observe(&self.progress(&report)).is_break();
@@ -280,22 +275,13 @@ impl Run {
         Ok(())
     }
 
-    /// A step of all ranks, and what it was to all of them.
+    /// A step of all ranks. What this one was not waiting, it was busy.
     fn step(&mut self) -> Result<StepReport, StepError> {
         let waiting = |simulation: &mut Simulation| simulation.line().1.traffic().waiting;
-        let before = waiting(&mut self.simulation);
-        let mut report = self.simulation.step()?;
-        let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
-        let mut seconds = [exchange, broad, narrow, solve, integrate];
+        let (before, start) = (waiting(&mut self.simulation), Instant::now());
+        let report = self.simulation.step()?;
         let waited = waiting(&mut self.simulation) - before;
-        self.tally.busy += (seconds.iter().sum::<f64>() - waited).max(0.0);
-        let (world, comm) = self.simulation.line();
-        let mut bodies = [world.bodies.bounded_len() as f64];
-        comm.all_reduce(Reduction::Sum, &mut bodies);
-        comm.all_reduce(Reduction::Max, &mut seconds);
-        self.bodies = bodies[0] as u64;
-        let [exchange, broad, narrow, solve, integrate] = seconds;
-        report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
+        self.tally.busy += (start.elapsed().as_secs_f64() - waited).max(0.0);
         Ok(report)
     }
 
@@ -334,7 +320,6 @@ impl Run {
             time: self.tally.time,
             end: self.steps_total as f64 * self.scene.time.step,
             missed: self.tally.missed(),
-            bodies: self.bodies,
             report,
             world: &self.simulation.world,
         }

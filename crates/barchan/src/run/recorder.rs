@@ -71,7 +71,6 @@ impl Recorder {
     pub(super) fn step(
         &mut self,
         tally: &Tally,
-        bodies: u64,
         report: &StepReport,
         simulation: &mut Simulation,
     ) -> Result<(), OutputError> {
@@ -80,7 +79,7 @@ impl Recorder {
             let (world, comm) = simulation.line();
             frames.write(tally.steps, world, comm)?;
         }
-        let mut row = row(tally, bodies, report, simulation);
+        let mut row = row(tally, report, simulation);
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
@@ -175,13 +174,13 @@ fn frame_due(step: u64, h: f64, interval: f64) -> bool {
 }
 
 /// What `steps.csv` tells of a step.
-fn row(tally: &Tally, bodies: u64, report: &StepReport, simulation: &mut Simulation) -> StepRow {
+fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepRow {
     let (solver, seconds) = (&report.solver, &report.seconds);
     let energy = simulation.energy();
     StepRow {
         step: tally.steps,
         time: tally.time,
-        bodies,
+        bodies: report.bodies as u64,
         contacts: report.contacts as u64,
         iterations: solver.iterations.into(),
         operator_applications: solver.operator_applications.into(),

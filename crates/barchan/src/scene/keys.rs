@@ -143,7 +143,10 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("partition", "of the cell among ranks: auto, cartesian or morton"),
             optional("blocks", "[2, 2, 1]", "blocks of a cartesian partition along x, y and z"),
             key("imbalance", "largest work over mean work at which ranges are cut anew"),
-            key("balance_interval", "steps between two looks at the balance; 0 for never"),
+            key(
+                "balance_interval",
+                "most steps between two looks at the balance, more often while it changes; 0 for never",
+            ),
             key("work", "what counts as work: count (bodies, contacts times iterations) or time"),
         ],
     },
