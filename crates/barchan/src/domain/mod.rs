@@ -11,6 +11,7 @@
 
 mod balance;
 mod error;
+mod fixtures;
 mod links;
 mod seats;
 mod start;
@@ -26,6 +27,7 @@ use crate::partition::{DomainOptions, Partition, Periods, Seat};
 use crate::problem::Agreement;
 use crate::world::{Bodies, Standing, World};
 use balance::Balance;
+use fixtures::Fixtures;
 use glam::DVec3;
 use links::{LineOf, Links};
 use seats::{EVERYWHERE, Seats};
@@ -50,8 +52,7 @@ pub struct Domain {
     links: Links,
     /// Bodies a period away, at the end of the columns: of which body, and the shift.
     images: Vec<(u32, [i8; 3])>,
-    /// Ids of bounded bodies that every rank has.
-    everywhere: Vec<u64>,
+    fixtures: Fixtures,
     mail: sync::Mail,
     /// For contacts that images have made, the shift between their bodies; of the last step.
     apart: Vec<(u32, [i8; 3])>,
@@ -72,7 +73,7 @@ impl Domain {
             seats: Seats::default(),
             links: Links::default(),
             images: Vec::new(),
-            everywhere: Vec::new(),
+            fixtures: Fixtures::default(),
             mail: sync::Mail::default(),
             apart: Vec::new(),
             copies: 0,
@@ -108,11 +109,11 @@ impl Domain {
             if !bounded || is_everywhere(bodies.id[i]) {
                 bodies.standing[i] = if self.comm.rank() == 0 { Standing::Own } else { Standing::Copy };
                 if bounded {
-                    self.everywhere.push(bodies.id[i]);
+                    self.fixtures.ids.push(bodies.id[i]);
                 }
             }
         }
-        self.everywhere.sort_unstable();
+        self.fixtures.ids.sort_unstable();
     }
 
     /// This rank.

@@ -213,7 +213,7 @@ impl Domain {
     /// changed places.
     fn mark_everywhere(&mut self, bodies: &Bodies) {
         self.seats.of_body.resize(bodies.len(), NONE);
-        for body in self.everywhere.iter().filter_map(|&id| bodies.index_of(id)) {
+        for body in self.fixtures.ids.iter().filter_map(|&id| bodies.index_of(id)) {
             self.seats.of_body[body] = EVERYWHERE;
         }
     }
@@ -500,21 +500,14 @@ impl Domain {
         let rank = self.partition.rank();
         std::mem::swap(&mut self.seats, &mut self.mail.next);
         self.seats.sort(bodies.len());
-        let everywhere: Vec<u32> =
-            self.everywhere.iter().filter_map(|&id| bodies.index_of(id)).map(|i| i as u32).collect();
-        for &body in &everywhere {
+        self.fixtures.find(bodies);
+        for &body in &self.fixtures.bounded {
             self.seats.of_body[body as usize] = EVERYWHERE;
         }
-        let moving: Vec<u32> =
-            everywhere.iter().copied().filter(|&body| bodies.inverse_mass[body as usize] > 0.0).collect();
-        self.links.fill(bodies, &self.seats, &moving, self.partition.neighbours(), rank);
+        self.links.fill(bodies, &self.seats, &self.fixtures.moving, self.partition.neighbours(), rank);
         self.copies = self.seats.entries.iter().filter(|entry| entry.owner != rank).count();
 
-        let seats = &self.seats;
-        let walls = (0..bodies.len()).filter(|&i| bodies.shape[i].bounding_radius().is_none());
-        let fixtures = walls.map(|i| i as u32).chain(everywhere.iter().copied());
-        let fixtures: Vec<(u64, u32)> = fixtures.map(|body| (bodies.id[body as usize], body)).collect();
-        let fixture = |id: u64| fixtures.iter().find(|fixture| fixture.0 == id).map(|fixture| fixture.1);
+        let (seats, fixtures) = (&self.seats, &self.fixtures);
         // A body that was shared and is no longer has an entry in the lists before.
         let before = &self.mail.next;
         let shared = |id: u64| seats.find(id).or_else(|| before.find(id)).map(|entry| entry.body);
@@ -524,7 +517,7 @@ impl Domain {
         } else {
             (0..bodies.len() as u32).map(|i| (bodies.id[i as usize], i)).collect()
         };
-        let local = |id: u64| shared(id).or_else(|| fixture(id)).or_else(|| all.get(&id).copied());
+        let local = |id: u64| shared(id).or_else(|| fixtures.body(id)).or_else(|| all.get(&id).copied());
         warm.receive(self.mail.carried.iter().chain(&self.mail.impulses).filter_map(|&([a, b], feature, impulse)| {
             let [a, b] = [local(a)?, local(b)?];
             Some(if a < b { ([a, b], feature, impulse) } else { ([b, a], feature, -impulse) })
@@ -540,7 +533,7 @@ impl Domain {
         // Of what every rank has, each needs the images that its own bodies can meet. The first rank
         // treats contacts among them, and has all.
         let bounds = self.partition.bounds();
-        for body in everywhere {
+        for &body in &fixtures.bounded {
             let hull = hull::of(bodies, body as usize, h, margin);
             self.periods.around(|shift, way| {
                 let reach = self.partition.reach();

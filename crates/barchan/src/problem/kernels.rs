@@ -412,15 +412,32 @@ fn respond_bodies<T: Lanes, L: Lever, const NORM: bool>(
         }
     }
 
+    // Three loops, so that none asks what it knows.
+    match left_out {
+        _ if !NORM => respond_to(pass, range, &sums, to, |_| false),
+        [] => respond_to(pass, range, &sums, to, |_| true),
+        _ => respond_to(pass, range, &sums, to, |j| !left_out[j]),
+    }
+}
+
+/// The responses of bodies to what acts on them. Returns the sum of the norms that `counts` asks for.
+#[inline(always)]
+fn respond_to<L: Lever>(
+    pass: &BodyPass<'_, L>,
+    range: Range<usize>,
+    sums: &[Wrench],
+    to: &mut [Twist],
+    counts: impl Fn(usize) -> bool,
+) -> f64 {
     let mut norm = [0.0; 6];
-    for ((to, j), sum) in to.iter_mut().zip(range).zip(&sums) {
-        let inverse_mass = problem.inverse_mass[j];
+    for ((to, j), sum) in to.iter_mut().zip(range).zip(sums) {
+        let inverse_mass = pass.problem.inverse_mass[j];
         if inverse_mass == 0.0 {
             *to = [0.0; 6];
             continue;
         }
-        *to = lever.response(j, inverse_mass, sum);
-        if NORM && !left_out.get(j).is_some_and(|&out| out) {
+        *to = pass.lever.response(j, inverse_mass, sum);
+        if counts(j) {
             pass.add_norm(j, inverse_mass, to, &mut norm);
         }
     }

@@ -7,16 +7,17 @@
 //! Exchanges are numbered. Every rank takes part in each of them, so a number that does not fit
 //! shows neighbours that do not agree.
 
+use super::bell::Bell;
 use super::{World, lock, one_sided};
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex};
 
 /// Where a rank gets its messages, and what others may know of it.
 pub(super) struct Desk {
     /// A hole for each sender.
     holes: Mutex<Vec<Hole>>,
-    bell: Condvar,
+    bell: Bell,
     /// The last exchange for which this rank has sent all its messages.
     pub(super) posted: AtomicU64,
     /// Whether the rank has returned.
@@ -41,7 +42,7 @@ impl Desk {
         holes.resize_with(size, Hole::default);
         Self {
             holes: Mutex::new(holes),
-            bell: Condvar::new(),
+            bell: Bell::default(),
             posted: AtomicU64::new(0),
             left: AtomicBool::new(false),
             stage: Mutex::new("start"),
@@ -60,7 +61,7 @@ impl Desk {
     /// Wakes the rank if it waits here. The lock is taken so that it cannot be about to wait.
     pub(super) fn wake(&self) {
         drop(lock(&self.holes));
-        self.bell.notify_all();
+        self.bell.ring();
     }
 
     /// Puts a message from another rank here.
@@ -70,7 +71,7 @@ impl Desk {
         sheet.clear();
         sheet.extend_from_slice(bytes);
         lock(&self.holes)[from].letters.push_back(Letter { number, bytes: sheet });
-        self.bell.notify_all();
+        self.bell.ring();
     }
 
     /// Takes the message of an exchange, when it comes. Gives the seconds of waiting.
@@ -78,7 +79,7 @@ impl Desk {
         let partner = &world.desks[from];
         let (mut holes, waited) = world.wait(
             to,
-            lock(&self.holes),
+            (&self.holes, lock(&self.holes)),
             &self.bell,
             |holes| !holes[from].letters.is_empty(),
             // The partner posts to all its neighbours before it says so. We hold our holes, so

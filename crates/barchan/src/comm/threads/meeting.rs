@@ -4,11 +4,12 @@
 //! all take the result. Nobody can come to the next meeting, and so change a result, before all
 //! have come to it, and so have taken what they needed from this one.
 
+use super::bell::Bell;
 use super::{World, lock};
 use crate::comm::Reduction;
 use std::fmt;
 use std::sync::atomic::Ordering;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 /// What a meeting is for. All must come for the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Table {
 /// The table with its lock and its bell.
 pub(super) struct Meeting {
     table: Mutex<Table>,
-    bell: Condvar,
+    bell: Bell,
 }
 
 impl Meeting {
@@ -123,13 +124,13 @@ impl Meeting {
             gathered: Vec::new(),
             word: Vec::new(),
         };
-        Self { table: Mutex::new(table), bell: Condvar::new() }
+        Self { table: Mutex::new(table), bell: Bell::default() }
     }
 
     /// Wakes all who wait here. The lock is taken so that none can be about to wait.
     pub(super) fn wake(&self) {
         drop(lock(&self.table));
-        self.bell.notify_all();
+        self.bell.ring();
     }
 
     /// Brings something to a meeting and waits until all have come. Gives the table with the
@@ -152,13 +153,13 @@ impl Meeting {
         table.present += 1;
         if table.present == world.size {
             table.conclude(call);
-            self.bell.notify_all();
+            self.bell.ring();
             return (table, 0.0);
         }
         let round = table.round;
         world.wait(
             rank,
-            table,
+            (&self.table, table),
             &self.bell,
             |table| table.round != round,
             |table| {

@@ -7,17 +7,20 @@
 //! A rank that panics or aborts ends the others at their next call, and those that wait at once.
 //! They unwind quietly; only the first failure is told.
 
+mod bell;
 mod mail;
 mod meeting;
 
 use super::{Communicator, PATIENCE, Reduction, Traffic, check_exchange};
+use bell::Bell;
 use mail::Desk;
 use meeting::{Call, Meeting, Place};
 use rayon::ThreadPoolBuilder;
 use std::any::Any;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -58,7 +61,7 @@ impl ThreadRanks {
     /// again cannot be stopped from outside.
     pub fn run<R: Send>(&self, body: impl Fn(Box<dyn Communicator>) -> R + Sync) -> Result<Vec<R>, RanksFailed> {
         // Shared by count: a boxed communicator has no lifetime to borrow for.
-        let world = Arc::new(World::new(self.ranks, self.patience));
+        let world = Arc::new(World::new(self));
         let mut results = Vec::new();
         results.resize_with(self.ranks, || None);
         std::thread::scope(|scope| {
@@ -121,6 +124,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct World {
     size: usize,
     patience: Duration,
+    /// Whether there is a processor for every thread of every rank.
+    has_room: bool,
     desks: Vec<Desk>,
     meeting: Meeting,
     failed: AtomicBool,
@@ -128,10 +133,13 @@ struct World {
 }
 
 impl World {
-    fn new(size: usize, patience: Duration) -> Self {
+    fn new(ranks: &ThreadRanks) -> Self {
+        let size = ranks.ranks;
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             size,
-            patience,
+            patience: ranks.patience,
+            has_room: size * ranks.threads_each.max(1) <= processors,
             desks: (0..size).map(|_| Desk::new(size)).collect(),
             meeting: Meeting::new(size),
             failed: AtomicBool::new(false),
@@ -173,13 +181,13 @@ impl World {
         left.map_or(Ok(()), |(rank, (from, number))| Err(RanksFailed { rank, message: one_sided(number, from, rank) }))
     }
 
-    /// Waits at `bell` until `ready`. Ends the rank if another failed, if there is `trouble`, or
+    /// Waits at a place until it is `ready`. Ends the rank if another failed, if there is `trouble`, or
     /// after too long; `whom` names those that are waited for. Gives the seconds of waiting too.
     fn wait<'a, T>(
         &self,
         rank: usize,
-        mut guard: MutexGuard<'a, T>,
-        bell: &Condvar,
+        (place, mut guard): (&'a Mutex<T>, MutexGuard<'a, T>),
+        bell: &Bell,
         ready: impl Fn(&T) -> bool,
         trouble: impl Fn(&T) -> Option<String>,
         whom: impl Fn(&T) -> Vec<usize>,
@@ -195,6 +203,7 @@ impl World {
                 drop(guard);
                 resume_unwind(Box::new(Ended));
             }
+            let first = start.is_none();
             let waited = start.get_or_insert_with(Instant::now).elapsed();
             let complaint = trouble(&guard).or_else(|| {
                 let late = waited >= self.patience;
@@ -205,7 +214,7 @@ impl World {
                 self.fail(rank, complaint);
             }
             let look = LOOK.min(self.patience - waited);
-            guard = bell.wait_timeout(guard, look).unwrap_or_else(PoisonError::into_inner).0;
+            guard = if first && self.has_room { bell.look(place, guard) } else { bell.sleep(guard, look) };
         }
     }
 
