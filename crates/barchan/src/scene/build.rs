@@ -97,13 +97,13 @@ impl Scene {
 
     /// How this rank's parts of all fills are made, and the region in which all that comes before
     /// them must be known.
-    fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan<'_>>>, Aabb) {
+    fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan>>, Aabb) {
         let largest = self.largest_radius();
         let mut needed = share.bounds;
         let mut plans = Vec::with_capacity(self.fill.len());
         // From the last back: a fill must know of those before it.
         for (i, fill) in self.fill.iter().enumerate().rev() {
-            let plan = fill.plan(self.seed, i, &needed);
+            let plan = fill.plan(self.seed, i, &needed, periods);
             if let Some(plan) = &plan {
                 let centres = plan.extent();
                 let reach = fill.radius.max() + fill.gap + largest;
@@ -408,6 +408,18 @@ mod tests {
             for b in balls[..before].iter().flat_map(|&ball| images(&scene.periods(), ball)) {
                 assert!(a.0.distance(b.0) >= a.1 + b.1, "sphere {i}");
             }
+        }
+        // The second fill keeps its gap, and to its own images too.
+        let second = &balls[before + 6000..before + 8000];
+        let shifted = second.iter().flat_map(|&ball| images(&scene.periods(), ball));
+        let beyond: Vec<(DVec3, f64)> = shifted
+            .filter(|(x, _)| !((-1.0..9.0).contains(&x.x) && (-1.0..3.0).contains(&x.y)))
+            .filter(|(x, _)| (-1.3..9.3).contains(&x.x) && (-1.3..3.3).contains(&x.y))
+            .collect();
+        assert!(beyond.len() > 200, "{}", beyond.len());
+        for a in second {
+            let nearest = beyond.iter().map(|b| a.0.distance(b.0) - a.1 - b.1).fold(f64::INFINITY, f64::min);
+            assert!(nearest >= 0.01 * (1.0 - 1e-9), "{nearest}");
         }
         assert_parts(&scene, 0, &[-0.5, 8.5]);
         assert_parts(&scene, 1, &[1.0]);
