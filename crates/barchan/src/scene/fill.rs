@@ -200,7 +200,9 @@ mod tests {
 
     /// All spheres of a fill.
     fn whole(fill: &Fill, seed: u64, index: usize, there: &[Ball]) -> Result<Vec<Ball>, Crowded> {
-        fill.plan(seed, index, &EVERYWHERE, &Periods::default()).unwrap().spheres(there.iter().map(|ball| (ball.x, ball.radius)))
+        fill.plan(seed, index, &EVERYWHERE, &Periods::default())
+            .unwrap()
+            .spheres(there.iter().map(|ball| (ball.x, ball.radius)))
     }
 
     /// The smallest gap between two of the spheres, by looking at every pair.
