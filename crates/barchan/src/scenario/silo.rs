@@ -81,50 +81,49 @@ mod tests {
         assert!(hole < 0.8 * 5e-3, "{hole}");
     }
 
-    /// The flow through a slit, in terms of ρ sqrt(g) (w - k d)^(3/2) with ρ of loosely packed grains:
-    /// while the first quarter of the filling leaves after the flow is there, and the second.
+    /// The flow through a slit, in terms of ρ sqrt(g) (w - k d)^(3/2): while 10 to 30 % of the filling
+    /// leave, and then while 30 to 50 % do.
     fn flow(nx: u32, slit: u32) -> [f64; 2] {
         let set = [("nx", nx), ("ny", 3), ("nz", 20), ("slit", slit)].map(|(key, n)| (key.to_owned(), n.to_string()));
         let scene = SCENARIO.scene(&set).unwrap();
         let mut simulation = Simulation::from_scene(&scene).unwrap();
-        let (left, right) = (&scene.lattice[0], &scene.lattice[1]);
-        let width = right.extent().low.x - left.extent().high.x - 0.01;
-        let depth = scene.lattice[2].extent().high.y + 5e-3;
-        let height = left.origin.z;
-        // Volume of grains that have passed the floor, and of all.
-        let passed = |simulation: &Simulation| {
+        let [left, right, block] = [0, 1, 2].map(|i| scene.lattice[i].extent());
+        let width = right.low.x - left.high.x - 0.01;
+        let (across, depth) = (block.high.x + 5e-3, block.high.y + 5e-3);
+        // Volume of the grains between two heights over the floor.
+        let between = |simulation: &Simulation, low: f64, high: f64| -> f64 {
             let bodies = &simulation.world.bodies;
-            let (mut below, mut all) = (0.0, 0.0);
-            for i in (0..bodies.len()).filter(|&i| bodies.inverse_mass[i] > 0.0) {
-                let volume = 4.0 / 3.0 * PI * bodies.shape[i].bounding_radius().unwrap().powi(3);
-                all += volume;
-                below += if bodies.position[i].z < height { volume } else { 0.0 };
-            }
-            (below, all)
+            let inside = |i: &usize| (low..high).contains(&(bodies.position[*i].z - left.low.z));
+            let grains = (0..bodies.len()).filter(|&i| bodies.inverse_mass[i] > 0.0).filter(inside);
+            grains.map(|i| 4.0 / 3.0 * PI * bodies.shape[i].bounding_radius().unwrap().powi(3)).sum()
         };
-        // Times at which 10, 30 and 50 % have passed, and how much that was.
-        let mut marks = Vec::new();
+        let all = between(&simulation, 0.0, f64::INFINITY);
+        let (mut marks, mut bulk) = (Vec::new(), 0.0);
         while marks.len() < 3 {
             simulation.step().unwrap();
             assert!(simulation.steps() < 2 * scene.time.steps(), "the slit has clogged");
-            let (below, all) = passed(&simulation);
-            if below >= (0.1 + 0.2 * marks.len() as f64) * all {
-                marks.push((simulation.world.time, below));
+            let passed = between(&simulation, f64::NEG_INFINITY, 0.0);
+            if passed >= (0.1 + 0.2 * marks.len() as f64) * all {
+                if marks.is_empty() {
+                    bulk = between(&simulation, 0.02, 0.06) / (0.04 * across * depth);
+                }
+                marks.push((simulation.world.time, passed));
             }
         }
-        let unit = 0.58 * 9.81f64.sqrt() * (width - 1.4 * 0.009).powf(1.5) * depth;
+        assert!((0.45..0.6).contains(&bulk), "{bulk}");
+        let unit = bulk * 9.81f64.sqrt() * (width - 1.4 * 0.009).powf(1.5) * depth;
         [0, 1].map(|i| (marks[i + 1].1 - marks[i].1) / (marks[i + 1].0 - marks[i].0) / unit)
     }
 
-    /// C is 0.55 to 0.65 for holes. The density of the bulk, which the formula is in proportion to, is
-    /// known to some 7 % only: loose packings of rough spheres have 0.55 to 0.6 and a little more.
+    /// C is 0.55 to 0.65 for round holes. A tenth more either way is for a channel so narrow that its
+    /// sides loosen the packing, and for the few hundred grains that are counted.
     #[test]
     fn the_flow_is_beverloos() {
         let slit = |c: f64| c * 4.0 * SQRT_2 / PI;
         let flows = [flow(14, 4), flow(18, 6)];
         println!("C = {flows:.2?}, known {:.2} to {:.2}", slit(0.55), slit(0.65));
         for [early, late] in flows {
-            assert!((0.93 * slit(0.55)..1.07 * slit(0.65)).contains(&(0.5 * (early + late))), "{early} {late}");
+            assert!((0.9 * slit(0.55)..1.1 * slit(0.65)).contains(&(0.5 * (early + late))), "{early} {late}");
             assert!((late / early - 1.0).abs() < 0.15, "the flow is steady: {early} {late}");
         }
         // A power of 1 of the width, not 3/2, would show as 0.79.

@@ -20,7 +20,25 @@ impl Scene {
     /// If the scene is not valid ([`Scene::validate`]), or a fill finds no room.
     pub fn build(&self) -> Result<World, SceneError> {
         let everywhere = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+        self.check_room(1)?;
         self.build_share(Share { bounds: everywhere, owns: &|_| true, is_large: &|_| false })
+    }
+
+    /// Whether so many ranks can hold the bodies, whatever memory they have.
+    ///
+    /// # Errors
+    /// If there are too many bodies for each of them.
+    pub fn check_room(&self, ranks: usize) -> Result<(), SceneError> {
+        let (count, limit) = (self.body_count(), u64::from(u32::MAX));
+        if count / (ranks.max(1) as u64) < limit {
+            return Ok(());
+        }
+        let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
+        let message = format!(
+            "the scene has {count} bodies, and a rank can hold no more than {}: use more ranks than {ranks}",
+            limit - 1
+        );
+        Err(SceneError::new(self.place(), path, message))
     }
 
     /// The part of [`Scene::build`]'s world that a rank starts from: the bodies whose centres it
@@ -31,6 +49,7 @@ impl Scene {
     /// If the scene is not valid, or a fill finds no room here. Another rank may find none elsewhere.
     pub fn build_part(&self, partition: &dyn Partition) -> Result<World, SceneError> {
         let rank = Some(partition.rank());
+        self.check_room(partition.ranks())?;
         self.build_share(Share {
             bounds: partition.bounds(),
             owns: &|x| partition.owner(x) == rank,
@@ -38,9 +57,12 @@ impl Scene {
         })
     }
 
+    fn place(&self) -> Place {
+        Place::Whole(format!("scene \"{}\"", self.name))
+    }
+
     fn build_share(&self, share: Share<'_>) -> Result<World, SceneError> {
-        let place = || Place::Whole(format!("scene \"{}\"", self.name));
-        let fault = |p: super::Problem| Fault { place: place(), path: p.path, message: p.message };
+        let fault = |p: super::Problem| Fault { place: self.place(), path: p.path, message: p.message };
         let faults: Vec<Fault> = self.validate().into_iter().map(fault).collect();
         if !faults.is_empty() {
             return Err(SceneError { faults });
@@ -81,7 +103,7 @@ impl Scene {
                 let material = self.material_of(&self.fill[i].material);
                 let spheres = plan
                     .spheres(balls.iter().flat_map(|&ball| images(&periods, ball)))
-                    .map_err(|crowded| SceneError::new(place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
+                    .map_err(|crowded| SceneError::new(self.place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
                 for ball in &spheres {
                     if (share.owns)(ball.x) {
                         world.add_with_id(id + ball.number, ball.body(material, Motion::Dynamic));
@@ -423,6 +445,17 @@ mod tests {
         }
         assert_parts(&scene, 0, &[-0.5, 8.5]);
         assert_parts(&scene, 1, &[1.0]);
+    }
+
+    #[test]
+    fn more_bodies_than_a_rank_can_number_need_more_ranks() {
+        let mut scene = Scene::default();
+        scene.lattice.push(Lattice::cubic([4000, 4000, 1000], 1.0, 0.4));
+        assert_eq!((scene.validate(), scene.check_room(4)), (vec![], Ok(())));
+        let error = scene.build().unwrap_err().to_string();
+        assert!(error.contains("lattice: the scene has 16000000000 bodies") && error.contains("than 1"), "{error}");
+        let slabs = Slabs::all(2, &[500.5, 501.5]);
+        assert!(scene.build_part(&slabs[1]).unwrap_err().to_string().contains("use more ranks than 3"));
     }
 
     #[test]

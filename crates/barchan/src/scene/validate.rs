@@ -26,6 +26,9 @@ pub struct Problem {
 /// The names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Bodies of a scene, on all ranks together. The arithmetic of fills has room for no more.
+const MOST_BODIES: u64 = 1 << 36;
+
 /// The densest that spheres can be placed at random.
 const RANDOM_CLOSE_PACKING: f64 = 0.64;
 
@@ -52,8 +55,8 @@ impl Scene {
         }
         let count = self.body_count();
         let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
-        check.unless(count >= u64::from(u32::MAX), path, || {
-            format!("the scene has {count} bodies, more than the {} that a world can hold", u32::MAX - 1)
+        check.unless(count > MOST_BODIES, path, || {
+            format!("the scene has {count} bodies, more than the {MOST_BODIES} that can be numbered")
         });
         check.problems
     }
@@ -530,7 +533,7 @@ mod tests {
             s.domain.partition = PartitionName::Morton;
         };
         starts(after(blocks), "domain.blocks: a morton partition has no blocks");
-        starts(after(|s| s.lattice[0] = Lattice::cubic([4000, 4000, 4000], 1.0, 0.1)), "lattice: the scene has");
+        starts(after(|s| s.lattice[0] = Lattice::cubic([5000, 5000, 5000], 1.0, 0.1)), "lattice: the scene has");
     }
 
     /// The problems after a change to the same scene, repeated along x and y.
