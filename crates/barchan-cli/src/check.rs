@@ -78,7 +78,7 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     if ranks > 1 {
         line("ranks", sharing.into());
     }
-    line("memory", memory(scene.body_count(), ranks));
+    line("memory", memory(spheres, ranks));
     text
 }
 
