@@ -56,6 +56,10 @@ pub(crate) struct CheckArgs {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    /// Tells what each of so many ranks would have, of any kind. What is given by rank (per_rank)
+    /// grows with them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) ranks: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -202,6 +206,18 @@ pub(crate) struct Overrides {
     /// solver.tolerance=1e-4; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
+}
+
+impl Overrides {
+    /// What is set, on so many ranks: what grows with the number of ranks grows with theirs.
+    pub(crate) fn on_ranks(&self, ranks: usize) -> Vec<(String, String)> {
+        let mut set = self.set.clone();
+        let has = |name: &str| set.iter().any(|(key, _)| key == name);
+        if has("per_rank") && !has("ranks") {
+            set.push(("ranks".into(), ranks.to_string()));
+        }
+        set
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

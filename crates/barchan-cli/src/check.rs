@@ -1,7 +1,8 @@
 //! `barchan check`: says what a scene is, before hours are spent on it.
 //!
-//! The world is built, because only that tells whether random fills find room, and because
-//! counts and extents then come from what a run would really start from. Nothing is simulated.
+//! What is told comes from the scene alone, so a scene that only a thousand machines could hold is
+//! told about at once. Only whether random fills find room is tried, and that as long as it is
+//! quick. Nothing is simulated.
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, print};
@@ -9,66 +10,119 @@ use crate::target::Target;
 use barchan::DVec3;
 use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, grouped, short};
+use barchan::partition::{Cartesian, PartitionError, PartitionName};
 use barchan::run::frame_count;
-use barchan::scene::Scene;
-use barchan::world::{Bodies, Motion, World};
+use barchan::scene::{Place, Radius, Scene, SceneError};
+use barchan::world::{Materials, Motion};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Peak memory of a run a body, with the three contacts a body of a dense bed.
 const BYTES_A_BODY: u64 = 1500;
-/// What any run needs, mostly for the picture.
+/// What any rank needs, mostly for the picture.
 const BYTES_AT_LEAST: u64 = 50_000_000;
+/// So many bodies are placed within seconds.
+const TRIED: u64 = 2_000_000;
 
 /// Validates and explains.
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let target = Target::load(&args.target, args.overrides.set.clone())?;
-    let world = target.scene.build().map_err(|error| target.blame(error))?;
-    print(&explain(&args.target, &target.scene, &world))
+    let ranks = args.ranks.unwrap_or(1);
+    let target = Target::load(&args.target, args.overrides.on_ranks(ranks as usize))?;
+    let scene = &target.scene;
+    let sharing = share(scene, ranks).map_err(|error| target.blame(error))?;
+    if has_to_be_tried(scene) {
+        scene.build().map_err(|error| target.blame(error))?;
+    }
+    print(&explain(&args.target, scene, ranks, &sharing))
 }
 
-fn explain(name: &str, scene: &Scene, world: &World) -> String {
+/// Whether only placing the bodies tells if there is room for them, and it is quick.
+fn has_to_be_tried(scene: &Scene) -> bool {
+    !scene.fill.is_empty() && scene.body_count() <= TRIED
+}
+
+fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     let mut text = format!("{name} is fine\n");
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<12} {value}");
     };
     line("scene", scene.name.clone());
-    line("bodies", bodies(&world.bodies));
-    let spheres = Spheres::of(&world.bodies);
-    if spheres.count > 0 {
-        line("radii", spheres.radii());
-        line("box", format!("from {} to {} m", vector(spheres.low), vector(spheres.high)));
+    let groups = groups(scene);
+    line("bodies", bodies(&groups));
+    let spheres = groups.iter().filter(|group| group.radii.is_some()).map(|group| group.count).sum();
+    if spheres > 0 {
+        let extent = scene.extent();
+        line("radii", radii(&groups));
+        line("box", format!("from {} to {} m", vector(extent.low), vector(extent.high)));
+    }
+    if !scene.fill.is_empty() && !has_to_be_tried(scene) {
+        line("fills", "not tried: whether so many bodies find room, the run will tell".into());
     }
     line("gravity", format!("{} m/s²", vector(scene.gravity)));
     if !scene.force.is_empty() {
         line("forces", format!("{} further fields", scene.force.len()));
     }
     for (i, material) in scene.material.iter().enumerate() {
-        let count = world.bodies.material.iter().filter(|&&m| usize::from(m) == i).count() as u64;
+        // Without a name the first is meant.
+        let is_this = |name: &str| if name.is_empty() { i == 0 } else { name == material.name };
+        let count = groups.iter().filter(|group| is_this(group.material)).map(|group| group.count).sum();
         let about = format!("{} kg/m³, {} bodies", short(material.density), grouped(count));
         line(if i == 0 { "materials" } else { "" }, format!("{}: {about}", material.name));
     }
-    for (i, pair) in pairs(scene, world).into_iter().enumerate() {
+    for (i, pair) in pairs(scene).into_iter().enumerate() {
         line(if i == 0 { "pairs" } else { "" }, pair);
     }
     line("time", time(scene));
     line("solver", solver(scene));
-    line("output", output(scene, spheres.count));
-    let memory = BYTES_AT_LEAST + BYTES_A_BODY * world.bodies.len() as u64;
-    line("memory", format!("about {}, if the bodies come to lie close", bytes(memory)));
+    line("output", output(scene, spheres));
+    if ranks > 1 {
+        line("ranks", sharing.into());
+    }
+    line("memory", memory(spheres, ranks));
     text
 }
 
+/// Bodies of one entry of the scene.
+struct Group<'a> {
+    shape: &'static str,
+    motion: Motion,
+    material: &'a str,
+    count: u64,
+    /// Smallest and largest, of those that have one.
+    radii: Option<[f64; 2]>,
+}
+
+/// All bodies, by the entries that make them.
+fn groups(scene: &Scene) -> Vec<Group<'_>> {
+    let single = scene.body.iter().map(|body| Group {
+        shape: body.shape.name(),
+        motion: body.motion,
+        material: &body.material,
+        count: 1,
+        radii: body.shape.bounding_radius().map(|radius| [radius; 2]),
+    });
+    let spheres = |motion, material, count, radius: &Radius| Group {
+        shape: "sphere",
+        motion,
+        material,
+        count,
+        radii: Some([radius.min(), radius.max()]),
+    };
+    let lattices = scene.lattice.iter().map(|l| spheres(l.motion, l.material.as_str(), l.body_count(), &l.radius));
+    let fills = scene.fill.iter().map(|f| spheres(Motion::Dynamic, f.material.as_str(), f.count, &f.radius));
+    single.chain(lattices).chain(fills).collect()
+}
+
 /// How many of each shape, and how they move.
-fn bodies(bodies: &Bodies) -> String {
+fn bodies(groups: &[Group<'_>]) -> String {
     let mut kinds: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for (shape, motion) in bodies.shape.iter().zip(&bodies.motion) {
-        let motion = match motion {
+    for group in groups {
+        let motion = match group.motion {
             Motion::Dynamic => "",
             Motion::Fixed => "fixed ",
             Motion::Kinematic => "moved ",
         };
-        *kinds.entry((shape.name(), motion)).or_default() += 1;
+        *kinds.entry((group.shape, motion)).or_default() += group.count;
     }
     let part = |(&(shape, motion), &count): (&(&str, &str), &u64)| {
         format!("{} {motion}{shape}{}", grouped(count), if count == 1 { "" } else { "s" })
@@ -77,43 +131,51 @@ fn bodies(bodies: &Bodies) -> String {
     if parts.is_empty() { "none".into() } else { parts.join(", ") }
 }
 
-/// What the bounded bodies have in common.
-struct Spheres {
-    count: usize,
-    smallest: f64,
-    largest: f64,
-    low: DVec3,
-    high: DVec3,
+fn radii(groups: &[Group<'_>]) -> String {
+    let all = groups.iter().filter_map(|group| group.radii);
+    let [least, most] = all.fold([f64::INFINITY, 0.0], |[a, b], [c, d]| [c.min(a), d.max(b)]);
+    if least == most { format!("{} m", short(least)) } else { format!("{} to {} m", short(least), short(most)) }
 }
 
-impl Spheres {
-    fn of(bodies: &Bodies) -> Self {
-        let none =
-            Self { count: 0, smallest: f64::INFINITY, largest: 0.0, low: DVec3::INFINITY, high: DVec3::NEG_INFINITY };
-        let bounded = bodies.position.iter().zip(&bodies.shape).filter_map(|(&x, s)| Some((x, s.bounding_radius()?)));
-        bounded.fold(none, |all, (x, r)| Self {
-            count: all.count + 1,
-            smallest: all.smallest.min(r),
-            largest: all.largest.max(r),
-            low: all.low.min(x - r),
-            high: all.high.max(x + r),
-        })
+/// How ranks share the scene.
+fn share(scene: &Scene, ranks: u32) -> Result<String, SceneError> {
+    let place = || Place::Whole(format!("scene \"{}\"", scene.name));
+    let fault = |error: PartitionError| SceneError::new(place(), "domain", error.to_string());
+    let domain = &scene.domain;
+    scene.check_room(ranks as usize)?;
+    if domain.chosen().map_err(fault)? == PartitionName::Morton {
+        return Ok(format!("{} ranges of the Morton curve", grouped(ranks.into())));
     }
+    let cell = domain.cell(&scene.extent()).map_err(fault)?;
+    let automatic = || Cartesian::automatic(ranks as usize, cell.high - cell.low, domain.periodic);
+    let blocks = domain.blocks.unwrap_or_else(automatic);
+    Cartesian::new(ranks as usize, 0, blocks, cell.low, cell.high, domain.periodic).map_err(fault)?;
+    let [x, y, z] = blocks;
+    let size = (cell.high - cell.low) / DVec3::from(blocks.map(f64::from));
+    Ok(format!("{x} x {y} x {z} blocks of {} m", vector(size)))
+}
 
-    fn radii(&self) -> String {
-        if self.smallest == self.largest {
-            return format!("{} m", short(self.smallest));
-        }
-        format!("{} to {} m", short(self.smallest), short(self.largest))
+/// What a rank needs, if bodies are shared equally.
+fn memory(bodies: u64, ranks: u32) -> String {
+    let own = bodies.div_ceil(ranks.into());
+    // Copies of others: half a layer about a cube of bodies.
+    let copies = if ranks > 1 { ((own as f64).cbrt() + 1.0).powi(3) - own as f64 } else { 0.0 };
+    let each = BYTES_A_BODY.saturating_mul(own + copies as u64).saturating_add(BYTES_AT_LEAST);
+    let close = "if the bodies come to lie close";
+    if ranks == 1 {
+        return format!("about {}, {close}", bytes(each));
     }
+    let all = each.saturating_mul(ranks.into());
+    format!("about {} a rank with {} bodies, {} in all, {close}", bytes(each), grouped(own), bytes(all))
 }
 
 /// The law of every pair of materials, exceptions marked.
-fn pairs(scene: &Scene, world: &World) -> Vec<String> {
+fn pairs(scene: &Scene) -> Vec<String> {
+    let materials = Materials::new(scene.material.clone(), scene.pair_rule, &scene.pair);
     let mut lines = Vec::new();
     for (i, a) in scene.material.iter().enumerate() {
         for (j, b) in scene.material.iter().enumerate().skip(i) {
-            let law = world.materials.pair(i as u16, j as u16);
+            let law = materials.pair(i as u16, j as u16);
             let names = [a.name.as_str(), b.name.as_str()];
             let told = |pair: &[String; 2]| pair == &names || (pair[0] == names[1] && pair[1] == names[0]);
             let mark = if scene.pair.iter().any(|p| told(&p.materials)) { " (exception)" } else { "" };
@@ -152,8 +214,8 @@ fn solver(scene: &Scene) -> String {
     )
 }
 
-fn output(scene: &Scene, points: usize) -> String {
-    let (count, size) = (frame_count(scene), frame_bytes(points));
+fn output(scene: &Scene, points: u64) -> String {
+    let (count, size) = (frame_count(scene), frame_bytes(points as usize));
     if count == 0 {
         return "no frames (output.frame_interval is 0)".into();
     }

@@ -54,12 +54,7 @@ fn cannot_dump(error: DumpError) -> Failure {
 
 /// What is set, with the options that are short for a key.
 fn overrides(args: &RunArgs, ranks: usize) -> Vec<(String, String)> {
-    let mut set = args.overrides.set.clone();
-    let has = |set: &[(String, String)], name: &str| set.iter().any(|(key, _)| key == name);
-    // What grows with the number of ranks grows with that of this run.
-    if has(&set, "per_rank") && !has(&set, "ranks") {
-        set.push(("ranks".into(), ranks.to_string()));
-    }
+    let mut set = args.overrides.on_ranks(ranks);
     if let Some(solver) = args.solver {
         set.push(("solver.name".into(), solver.0.name().into()));
     }

@@ -122,6 +122,8 @@ pub struct Simulation {
     pub world: World,
     options: StepOptions,
     steps: u64,
+    /// The steps done when the order of bodies was last looked at.
+    ordered: Option<u64>,
     reorder: ReorderScratch,
     broad: Box<dyn BroadPhase>,
     hulls: Vec<Aabb>,
@@ -205,6 +207,7 @@ impl Simulation {
             world,
             options,
             steps: 0,
+            ordered: None,
             reorder: ReorderScratch::default(),
             broad: broad::by_name(options.broad_phase.name),
             hulls: Vec::new(),
@@ -254,8 +257,11 @@ impl Simulation {
         self.compare(sound, &mut report).map(|()| report)
     }
 
-    /// Bodies that are near in space are near in memory; done now and then.
+    /// Bodies that are near in space are near in memory; done now and then, and once a step.
     fn keep_order(&mut self) {
+        if self.ordered.replace(self.steps) == Some(self.steps) {
+            return;
+        }
         let interval = u64::from(self.options.broad_phase.reorder_interval);
         let bodies = &mut self.world.bodies;
         let due = interval != 0 && self.steps.is_multiple_of(interval);
@@ -381,13 +387,26 @@ impl Simulation {
         Err(StepError::Overflow { step: self.steps + 1, body: bodies.id[culprit] })
     }
 
-    /// After it: `γ` holds the impulses and `response` the velocity changes.
-    fn solve(&mut self) -> Report {
+    /// After it: `γ` holds the impulses to start from.
+    fn recall_impulses(&mut self) {
         if self.options.solver.warm_start {
             self.warm.recall(&self.contacts, &mut self.γ);
         } else {
             self.γ.resize(self.contacts.len());
         }
+    }
+
+    /// After it: `warm` has the contacts that were found, with the impulses of `γ`.
+    fn remember_impulses(&mut self) {
+        self.warm.remember(&mut self.contacts, &mut self.γ);
+        if let Some(domain) = &mut self.domain {
+            domain.remember();
+        }
+    }
+
+    /// After it: `γ` holds the impulses and `response` the velocity changes.
+    fn solve(&mut self) -> Report {
+        self.recall_impulses();
         let mut line = self.domain.as_mut().and_then(Domain::line);
         let line = line.as_mut().map(|line| line as &mut dyn Agreement);
         let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, line);
@@ -400,13 +419,13 @@ impl Simulation {
         let operator = MatrixFree::view(&self.problem, &mut self.workspace);
         let change = operator.twists(&self.response);
         integrate::advance(&mut self.world.bodies, &self.free, change, self.options.h);
-        self.warm.remember(&mut self.contacts, &mut self.γ);
+        self.remember_impulses();
         self.steps += 1;
         self.world.time += self.options.h;
     }
 
     /// Poses the contact problem of the next step without taking it: the problem, and the
-    /// impulses to start from.
+    /// impulses to start from. The step will be the same as without it.
     pub fn pose(&mut self) -> (&Problem, &ContactVec) {
         self.keep_order();
         // What is wrong with the bodies the step itself will say.
@@ -414,8 +433,11 @@ impl Simulation {
         self.find_candidates();
         self.find_contacts();
         self.pose_problem();
-        self.warm.recall(&self.contacts, &mut self.γ);
-        (&self.problem, &self.γ)
+        // Bodies may have changed places and owners: what is remembered goes with them, to the
+        // contacts that the step will find again.
+        self.recall_impulses();
+        self.remember_impulses();
+        (&self.problem, self.warm.impulses())
     }
 
     fn check(&self, report: &StepReport) -> Result<(), StepError> {
@@ -458,7 +480,7 @@ impl Simulation {
     }
 
     /// The contacts of the last step with their impulses: indices of bodies A and B, and the
-    /// impulse on A.
+    /// impulse on A. After [`Self::pose`], those of the next step with the impulses that it starts from.
     pub fn impulses(&self) -> impl Iterator<Item = ([u32; 2], glam::DVec3)> + '_ {
         self.warm.iter()
     }

@@ -3,6 +3,7 @@
 use crate::support::Desk;
 use barchan::scenario::SCENARIOS;
 use std::process::Stdio;
+use std::time::Instant;
 
 #[test]
 fn list_has_a_line_a_scenario() {
@@ -57,6 +58,29 @@ fn check_explains_and_leaves_nothing_behind() {
         assert!(said.out.contains(words), "no {words:?} in {}", said.out);
     }
     assert_eq!(crate::support::files(&desk.path("")), ["two.toml"]);
+}
+
+#[test]
+fn check_tells_of_scenes_that_no_machine_here_could_hold() {
+    let desk = Desk::new();
+    // The largest of S2 section 6, and a fill as large.
+    let start = Instant::now();
+    let said = desk.barchan("check free-gas --set per_rank=50 --ranks 9120");
+    assert_eq!(said.code, 0, "{said:?}");
+    let words = ["1 fixed container, 1 140 000 000 spheres", "9 120 ranges of the Morton curve", "with 125 000 bodies"];
+    assert!(words.iter().all(|words| said.out.contains(words)), "{}", said.out);
+    let said = desk.barchan("check free-gas --set per_rank=50 --ranks 12 --set domain.partition=cartesian");
+    assert!(said.out.contains("3 x 2 x 2 blocks of (3.741, 3.741, 3.741) m"), "{}", said.out);
+    desk.write(
+        "fill.toml",
+        "[[fill]]\nmin = [0, 0, 0]\nmax = [100, 100, 100]\ncount = 1_000_000_000\nradius = 0.003\n",
+    );
+    let said = desk.barchan("check fill.toml");
+    assert!(said.out.contains("not tried: whether so many") && said.out.contains("about 1.50 TB"), "{}", said.out);
+    assert!(start.elapsed().as_secs() < 20);
+    desk.barchan("check free-gas --set per_rank=2000").refused(2, &["lattice: the scene has 8000000001 bodies"]);
+    let blocks = "check free-gas --set domain.blocks=[2,2,1] --ranks 3";
+    desk.barchan(blocks).refused(2, &["domain: 2 x 2 x 1 blocks are 4"]);
 }
 
 #[test]

@@ -54,7 +54,9 @@ pub struct Domain {
     images: Vec<(u32, [i8; 3])>,
     fixtures: Fixtures,
     mail: sync::Mail,
-    /// For contacts that images have made, the shift between their bodies; of the last step.
+    /// For contacts that images have made, the shift between their bodies; of those found last.
+    found_apart: Vec<(u32, [i8; 3])>,
+    /// The same of the contacts whose impulses are remembered.
     apart: Vec<(u32, [i8; 3])>,
     copies: usize,
     /// Processor seconds that solves have spent on talking to other ranks.
@@ -75,6 +77,7 @@ impl Domain {
             images: Vec::new(),
             fixtures: Fixtures::default(),
             mail: sync::Mail::default(),
+            found_apart: Vec::new(),
             apart: Vec::new(),
             copies: 0,
             talking: 0.0,
@@ -209,7 +212,7 @@ impl Domain {
         self.seats.follow(place, order.len());
     }
 
-    /// For contacts of the last step that images have made, the shift between their bodies.
+    /// For remembered contacts that images have made, the shift between their bodies.
     pub(crate) fn marks(&mut self) -> &mut Vec<(u32, [i8; 3])> {
         &mut self.apart
     }
@@ -229,12 +232,12 @@ impl Domain {
 
     /// After contacts were found: images give way to the bodies that they are images of.
     pub fn join_images(&mut self, bodies: &Bodies, contacts: &mut Contacts) {
-        self.apart.clear();
+        self.found_apart.clear();
         let first = (bodies.len() - self.images.len()) as u32;
         if self.images.is_empty() {
             return;
         }
-        let mut apart = std::mem::take(&mut self.apart);
+        let mut apart = std::mem::take(&mut self.found_apart);
         let rows = self.rows(bodies);
         for i in 0..contacts.len() {
             let [a, b] = contacts.pairs[i];
@@ -244,7 +247,12 @@ impl Domain {
             }
         }
         contacts.rename(|row| rows.place(row).0, first as usize, &mut apart);
-        self.apart = apart;
+        self.found_apart = apart;
+    }
+
+    /// The contacts found last are those whose impulses are remembered now.
+    pub(crate) fn remember(&mut self) {
+        std::mem::swap(&mut self.apart, &mut self.found_apart);
     }
 
     /// Who treats which contact.

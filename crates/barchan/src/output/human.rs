@@ -42,13 +42,14 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Bytes in kB, MB or GB.
+/// Bytes in kB, MB, GB or TB.
 pub fn bytes(n: u64) -> String {
-    let n = n as f64;
-    if n < 1e6 {
-        return format!("{:.0} kB", (n / 1e3).ceil());
+    match n as f64 {
+        n if n < 1e6 => format!("{:.0} kB", (n / 1e3).ceil()),
+        n if n < 1e9 => format!("{:.0} MB", n / 1e6),
+        n if n < 1e12 => format!("{:.2} GB", n / 1e9),
+        n => format!("{:.2} TB", n / 1e12),
     }
-    if n < 1e9 { format!("{:.0} MB", n / 1e6) } else { format!("{:.2} GB", n / 1e9) }
 }
 
 #[cfg(test)]
@@ -63,5 +64,6 @@ mod tests {
         assert_eq!([short(1e-4), short(3.14159e7), short(100.0)], ["1e-4", "3.142e7", "100"]);
         assert_eq!([duration(2e-5), duration(3.25), duration(125.0)], ["20 µs", "3.2 s", "2 min 05 s"]);
         assert_eq!([bytes(2_100), bytes(3_000_000), bytes(1_500_000_000)], ["3 kB", "3 MB", "1.50 GB"]);
+        assert_eq!(bytes(2_250_000_000_000), "2.25 TB");
     }
 }

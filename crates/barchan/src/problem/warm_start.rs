@@ -81,6 +81,11 @@ impl WarmStart {
         self.received.clear();
     }
 
+    /// The remembered impulses, in the order of their contacts.
+    pub fn impulses(&self) -> &ContactVec {
+        &self.impulses
+    }
+
     /// Forgets everything.
     pub fn forget(&mut self) {
         *self = Self::default();

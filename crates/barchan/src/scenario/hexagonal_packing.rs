@@ -4,14 +4,16 @@ use super::scaling::{self, PER_RANK, RANKS, size};
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::Shape;
+use crate::solver::SolverName;
 use crate::world::Material;
 use glam::DVec3;
 
 const DESCRIPTION: &str = "A hexagonal close packing of spheres of radius 1 mm between a floor and a lid, periodic in x \
     and y, slides at 0.1 m/s down a ramp of 30 degrees; friction of 0.85 makes it stick soon. Set-up of section 7.2.2 \
-    of Preclik and Rüde, Ultrascale simulations of non-smooth granular dynamics: steps of 10 µs, 100 sweeps with \
-    ω = 0.75, 10³ spheres a process, divided along x and y only. Known answer: nx ny (6 nz - 1) contacts at all times \
-    for an even ny.";
+    of Preclik and Rüde, Ultrascale simulations of non-smooth granular dynamics: steps of 10 µs, 100 sweeps of nbgs \
+    with a relaxation of 0.75, 10³ spheres a process, divided along x and y only. The sweeps are a fixed amount of \
+    work, not a solution: between floor and lid forces are not determined, and most steps miss the tolerance. Known \
+    answer: nx ny (6 nz - 1) contacts at all times for an even ny.";
 
 pub(super) static SCENARIO: Scenario = Scenario {
     name: "hexagonal-packing",
@@ -65,6 +67,9 @@ pub(super) static SCENARIO: Scenario = Scenario {
         };
         (scene.domain.min, scene.domain.max) = (Some(DVec3::ZERO), Some(DVec3::new(x, y, top)));
         scene.domain.periodic = [true, true, false];
+        scene.solver.name = SolverName::Nbgs;
+        scene.solver.max_iterations = 100;
+        scene.solver.nbgs.relaxation = 0.75;
         scene
     },
 };

@@ -6,6 +6,8 @@
 mod bounce;
 mod column_collapse;
 mod free_gas;
+mod gas;
+mod grains;
 mod granular_gas;
 mod head_on;
 mod hexagonal_packing;

@@ -23,7 +23,7 @@ pub(super) const RANKS: Parameter =
 
 /// Bodies along each axis; along axes that are not `split`, a rank has all of them.
 pub(super) fn counts(parameters: &Parameters, split: [bool; 3]) -> [u32; 3] {
-    // More than that no world can hold, and the scene's own check says so.
+    // More than that no scene can have, and its own check says so.
     let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     match parameters.count("per_rank") {
         0 => ["nx", "ny", "nz"].map(|name| narrow(parameters.count(name))),

@@ -20,7 +20,25 @@ impl Scene {
     /// If the scene is not valid ([`Scene::validate`]), or a fill finds no room.
     pub fn build(&self) -> Result<World, SceneError> {
         let everywhere = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+        self.check_room(1)?;
         self.build_share(Share { bounds: everywhere, owns: &|_| true, is_large: &|_| false })
+    }
+
+    /// Whether so many ranks can hold the bodies, whatever memory they have.
+    ///
+    /// # Errors
+    /// If there are too many bodies for each of them.
+    pub fn check_room(&self, ranks: usize) -> Result<(), SceneError> {
+        let (count, limit) = (self.body_count(), u64::from(u32::MAX));
+        if count / (ranks.max(1) as u64) < limit {
+            return Ok(());
+        }
+        let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
+        let message = format!(
+            "the scene has {count} bodies, and a rank can hold no more than {}: use more ranks than {ranks}",
+            limit - 1
+        );
+        Err(SceneError::new(self.place(), path, message))
     }
 
     /// The part of [`Scene::build`]'s world that a rank starts from: the bodies whose centres it
@@ -31,6 +49,7 @@ impl Scene {
     /// If the scene is not valid, or a fill finds no room here. Another rank may find none elsewhere.
     pub fn build_part(&self, partition: &dyn Partition) -> Result<World, SceneError> {
         let rank = Some(partition.rank());
+        self.check_room(partition.ranks())?;
         self.build_share(Share {
             bounds: partition.bounds(),
             owns: &|x| partition.owner(x) == rank,
@@ -38,9 +57,12 @@ impl Scene {
         })
     }
 
+    fn place(&self) -> Place {
+        Place::Whole(format!("scene \"{}\"", self.name))
+    }
+
     fn build_share(&self, share: Share<'_>) -> Result<World, SceneError> {
-        let place = || Place::Whole(format!("scene \"{}\"", self.name));
-        let fault = |p: super::Problem| Fault { place: place(), path: p.path, message: p.message };
+        let fault = |p: super::Problem| Fault { place: self.place(), path: p.path, message: p.message };
         let faults: Vec<Fault> = self.validate().into_iter().map(fault).collect();
         if !faults.is_empty() {
             return Err(SceneError { faults });
@@ -81,7 +103,7 @@ impl Scene {
                 let material = self.material_of(&self.fill[i].material);
                 let spheres = plan
                     .spheres(balls.iter().flat_map(|&ball| images(&periods, ball)))
-                    .map_err(|crowded| SceneError::new(place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
+                    .map_err(|crowded| SceneError::new(self.place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
                 for ball in &spheres {
                     if (share.owns)(ball.x) {
                         world.add_with_id(id + ball.number, ball.body(material, Motion::Dynamic));
@@ -97,13 +119,13 @@ impl Scene {
 
     /// How this rank's parts of all fills are made, and the region in which all that comes before
     /// them must be known.
-    fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan<'_>>>, Aabb) {
+    fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan>>, Aabb) {
         let largest = self.largest_radius();
         let mut needed = share.bounds;
         let mut plans = Vec::with_capacity(self.fill.len());
         // From the last back: a fill must know of those before it.
         for (i, fill) in self.fill.iter().enumerate().rev() {
-            let plan = fill.plan(self.seed, i, &needed);
+            let plan = fill.plan(self.seed, i, &needed, periods);
             if let Some(plan) = &plan {
                 let centres = plan.extent();
                 let reach = fill.radius.max() + fill.gap + largest;
@@ -409,8 +431,31 @@ mod tests {
                 assert!(a.0.distance(b.0) >= a.1 + b.1, "sphere {i}");
             }
         }
+        // The second fill keeps its gap, and to its own images too.
+        let second = &balls[before + 6000..before + 8000];
+        let shifted = second.iter().flat_map(|&ball| images(&scene.periods(), ball));
+        let beyond: Vec<(DVec3, f64)> = shifted
+            .filter(|(x, _)| !((-1.0..9.0).contains(&x.x) && (-1.0..3.0).contains(&x.y)))
+            .filter(|(x, _)| (-1.3..9.3).contains(&x.x) && (-1.3..3.3).contains(&x.y))
+            .collect();
+        assert!(beyond.len() > 200, "{}", beyond.len());
+        for a in second {
+            let nearest = beyond.iter().map(|b| a.0.distance(b.0) - a.1 - b.1).fold(f64::INFINITY, f64::min);
+            assert!(nearest >= 0.01 * (1.0 - 1e-9), "{nearest}");
+        }
         assert_parts(&scene, 0, &[-0.5, 8.5]);
         assert_parts(&scene, 1, &[1.0]);
+    }
+
+    #[test]
+    fn more_bodies_than_a_rank_can_number_need_more_ranks() {
+        let mut scene = Scene::default();
+        scene.lattice.push(Lattice::cubic([4000, 4000, 1000], 1.0, 0.4));
+        assert_eq!((scene.validate(), scene.check_room(4)), (vec![], Ok(())));
+        let error = scene.build().unwrap_err().to_string();
+        assert!(error.contains("lattice: the scene has 16000000000 bodies") && error.contains("than 1"), "{error}");
+        let slabs = Slabs::all(2, &[500.5, 501.5]);
+        assert!(scene.build_part(&slabs[1]).unwrap_err().to_string().contains("use more ranks than 3"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::random::{Entry, Purpose, Stream};
 use super::tiles::{Block, Stage, Tiles};
 use super::{Ball, Radius};
 use crate::broad::Aabb;
+use crate::partition::Periods;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -28,7 +29,7 @@ pub struct Fill {
     pub count: u64,
     /// Radii, m.
     pub radius: Radius,
-    /// Smallest gap between two spheres, m.
+    /// Smallest gap between two spheres, m, also across a periodic border.
     #[serde(default)]
     pub gap: f64,
     /// Velocity of all, m/s.
@@ -59,8 +60,9 @@ pub(crate) struct Crowded {
 }
 
 /// How a part of a fill is made.
-pub(crate) struct Plan<'a> {
-    fill: &'a Fill,
+pub(crate) struct Plan {
+    /// What is to be filled, clear of its own images.
+    fill: Fill,
     stream: Stream,
     tiles: Tiles,
     /// The tiles that are asked for.
@@ -102,17 +104,25 @@ impl Fill {
         4.0 / 3.0 * PI * cubes * (self.count as f64 / sample.max(1) as f64) / (size.x * size.y * size.z)
     }
 
+    /// The same fill, in a box that is so much shorter than a period that its spheres keep the gap to
+    /// the images of others. They lie wholly inside, so nothing else is needed.
+    pub(crate) fn clear_of_images(&self, periods: &Periods) -> Self {
+        let excess = 0.5 * (self.max - self.min - (periods.length() - self.gap)).max(DVec3::ZERO);
+        Self { min: self.min + excess, max: self.max - excess, ..self.clone() }
+    }
+
     /// How to make the spheres whose centres may lie in a region, and maybe some more; `None` if
     /// there are none. Needs a box that holds the largest sphere.
-    pub(crate) fn plan(&self, seed: u64, index: usize, region: &Aabb) -> Option<Plan<'_>> {
-        let tiles = Tiles::new(self, seed, index);
+    pub(crate) fn plan(&self, seed: u64, index: usize, region: &Aabb, periods: &Periods) -> Option<Plan> {
+        let fill = self.clear_of_images(periods);
+        let tiles = Tiles::new(&fill, seed, index);
         let wanted = tiles.about(region)?;
         let (stages, margin) = tiles.stages(wanted);
-        Some(Plan { fill: self, stream: Stream::new(seed, Entry::Fill, index), tiles, wanted, stages, margin })
+        Some(Plan { fill, stream: Stream::new(seed, Entry::Fill, index), tiles, wanted, stages, margin })
     }
 }
 
-impl Plan<'_> {
+impl Plan {
     /// A box that holds the centres of all spheres that the plan places.
     pub(crate) fn extent(&self) -> Aabb {
         self.tiles.extent(&self.margin)
@@ -121,7 +131,7 @@ impl Plan<'_> {
     /// The spheres in the order of their numbers, clear of each other and of the balls `there`,
     /// which must be known as far as they come near to [`Self::extent`].
     pub(crate) fn spheres(&self, there: impl Iterator<Item = (DVec3, f64)> + Clone) -> Result<Vec<Ball>, Crowded> {
-        let fill = self.fill;
+        let fill = &self.fill;
         let mut waiting: Vec<Vec<Waiting>> = self.margin.tiles().map(|tile| self.dealt_to(tile)).collect();
         let count: usize = waiting.iter().map(Vec::len).sum();
 
@@ -173,7 +183,7 @@ impl Plan<'_> {
     }
 
     fn velocity(&self, number: u64) -> DVec3 {
-        let Fill { velocity, velocity_jitter, .. } = *self.fill;
+        let Fill { velocity, velocity_jitter, .. } = self.fill;
         if velocity_jitter > 0.0 {
             velocity + self.stream.draws(number, Purpose::Velocity).cube(velocity_jitter)
         } else {
@@ -190,7 +200,9 @@ mod tests {
 
     /// All spheres of a fill.
     fn whole(fill: &Fill, seed: u64, index: usize, there: &[Ball]) -> Result<Vec<Ball>, Crowded> {
-        fill.plan(seed, index, &EVERYWHERE).unwrap().spheres(there.iter().map(|ball| (ball.x, ball.radius)))
+        fill.plan(seed, index, &EVERYWHERE, &Periods::default())
+            .unwrap()
+            .spheres(there.iter().map(|ball| (ball.x, ball.radius)))
     }
 
     /// The smallest gap between two of the spheres, by looking at every pair.

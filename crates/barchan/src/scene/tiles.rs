@@ -273,6 +273,7 @@ fn scatter(total: u64) -> (u64, u64) {
 mod tests {
     use super::super::Ball;
     use super::*;
+    use crate::partition::Periods;
     use crate::scene::Radius;
     use proptest::prelude::*;
     use std::f64::consts::PI;
@@ -353,7 +354,7 @@ mod tests {
         let (mut centres, mut neighbours, mut volume) = ([0.0; 2], [0.0; 2], [0.0; 2]);
         for seed in 0..seeds {
             let tiles = Tiles::new(&fill, seed, 0);
-            let mut x: Vec<DVec3> = (fill.plan(seed, 0, &EVERYWHERE).unwrap())
+            let mut x: Vec<DVec3> = (fill.plan(seed, 0, &EVERYWHERE, &Periods::default()).unwrap())
                 .spheres(std::iter::empty())
                 .unwrap()
                 .iter()

@@ -26,6 +26,9 @@ pub struct Problem {
 /// The names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Bodies of a scene, on all ranks together. The arithmetic of fills has room for no more.
+const MOST_BODIES: u64 = 1 << 36;
+
 /// The densest that spheres can be placed at random.
 const RANDOM_CLOSE_PACKING: f64 = 0.64;
 
@@ -52,8 +55,8 @@ impl Scene {
         }
         let count = self.body_count();
         let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
-        check.unless(count >= u64::from(u32::MAX), path, || {
-            format!("the scene has {count} bodies, more than the {} that a world can hold", u32::MAX - 1)
+        check.unless(count > MOST_BODIES, path, || {
+            format!("the scene has {count} bodies, more than the {MOST_BODIES} that can be numbered")
         });
         check.problems
     }
@@ -270,11 +273,17 @@ impl Check<'_> {
     }
 
     fn field(&mut self, path: &str, field: &ForceField) {
-        match field {
-            // Either sign of a pull or a well makes sense.
-            ForceField::Central { .. } | ForceField::Well { .. } => {}
-            ForceField::Drag { rate, .. } => self.not_negative(&format!("{path}.drag.rate"), *rate),
-        }
+        // Either sign of a pull or a well makes sense.
+        let kind = match field {
+            ForceField::Central { .. } => "central",
+            ForceField::Well { .. } => "well",
+            ForceField::Drag { rate, .. } => return self.not_negative(&format!("{path}.drag.rate"), *rate),
+        };
+        self.unless(self.periods().is_some(), &format!("{path}.{kind}"), || {
+            "a field about one centre does not repeat itself as space does (domain.periodic): a body that crosses the \
+             border of the cell would be pulled another way at once. Use gravity or drag there"
+                .into()
+        });
     }
 
     fn body(&mut self, path: &str, body: &BodySpec) {
@@ -422,6 +431,15 @@ impl Check<'_> {
         });
         self.fits_the_period(&at("radius"), fill.radius.max());
         if let Some(periods) = self.periods() {
+            let clear = fill.clear_of_images(&periods);
+            let left = (clear.max - clear.min).min_element();
+            self.unless(edge >= diameter && left < diameter, &at("gap"), || {
+                format!(
+                    "a gap of {:?} to its own images leaves {left:?} of the cell, which cannot hold a sphere of diameter \
+                     {diameter:?}",
+                    fill.gap
+                )
+            });
             let outside = |axis: usize| fill.min[axis] < periods.low[axis] || fill.max[axis] > periods.high[axis];
             for axis in (0..3).filter(|&axis| outside(axis)) {
                 self.unless(true, &at("max"), || {
@@ -515,7 +533,7 @@ mod tests {
             s.domain.partition = PartitionName::Morton;
         };
         starts(after(blocks), "domain.blocks: a morton partition has no blocks");
-        starts(after(|s| s.lattice[0] = Lattice::cubic([4000, 4000, 4000], 1.0, 0.1)), "lattice: the scene has");
+        starts(after(|s| s.lattice[0] = Lattice::cubic([5000, 5000, 5000], 1.0, 0.1)), "lattice: the scene has");
     }
 
     /// The problems after a change to the same scene, repeated along x and y.
@@ -563,7 +581,15 @@ mod tests {
             "lattice[0].spacing: spheres would overlap across",
         );
         assert_eq!(after_repeating(|s| s.lattice[0].counts = [2, 10, 1]), "");
+        let well = ForceField::Well { centre: DVec3::ZERO, stiffness: 1.0 };
+        starts(after_repeating(|s| s.force.push(well)), "force[0].well: a field about one centre does not repeat");
+        assert_eq!(after(|s| s.force.push(well)), "");
+        let drag = ForceField::Drag { rate: 1.0, wind: DVec3::X };
+        let central = ForceField::Central { centre: DVec3::ZERO, strength: 1.0 };
+        starts(after_repeating(|s| s.force = vec![drag, central]), "force[1].central: a field about one centre");
         starts(after_repeating(|s| s.fill[0].max.x = 1.5), "fill[0].max: the box must lie in the cell along x");
         assert_eq!(after_repeating(|s| s.fill[0].max.z = 1.5), "");
+        starts(after_repeating(|s| s.fill[0].gap = 1.99), "fill[0].gap: a gap of 1.99 to its own images leaves");
+        assert_eq!(after_repeating(|s| s.fill[0].gap = 1.5), "");
     }
 }

@@ -79,29 +79,22 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     }
 }
 
-impl Pack for DVec3 {
-    #[inline]
-    fn pack(&self, out: &mut Vec<u8>) {
-        self.to_array().pack(out);
-    }
+macro_rules! vectors {
+    ($($type:ty),*) => {
+        $(impl Pack for $type {
+            #[inline]
+            fn pack(&self, out: &mut Vec<u8>) {
+                self.to_array().pack(out);
+            }
 
-    #[inline]
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        from.take().map(Self::from_array)
-    }
+            #[inline]
+            fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+                from.take().map(Self::from_array)
+            }
+        })*
+    };
 }
-
-impl Pack for DQuat {
-    #[inline]
-    fn pack(&self, out: &mut Vec<u8>) {
-        self.to_array().pack(out);
-    }
-
-    #[inline]
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        from.take().map(Self::from_array)
-    }
-}
+vectors!(DVec3, DQuat);
 
 /// Something that is read and written as text travels as text. For what is rare.
 pub fn pack_text(value: &impl serde::Serialize, out: &mut Vec<u8>) {
