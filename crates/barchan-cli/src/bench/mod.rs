@@ -127,6 +127,7 @@ fn write_figure(text: &mut String, key: &str, value: &Value, indent: usize) {
     let shown = match value {
         Value::Object(_) => String::new(),
         Value::Array(list) => list.iter().map(show).collect::<Vec<_>>().join(", "),
+        Value::String(words) => words.clone(),
         other => show(other),
     };
     text.push_str(&format!("{:indent$}{key}: {shown}\n", ""));

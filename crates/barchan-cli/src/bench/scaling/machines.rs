@@ -25,14 +25,15 @@ pub(super) const EMMY: Place = Place {
     triad: Some(80.0 * GB),
 };
 
-/// BlueGene/Q, 64 hardware threads a node, a rank each; a torus of ten links, and reductions in the
-/// network (S4 7.3). Messages within a node go by the torus too: S4's second series.
+/// BlueGene/Q, 64 hardware threads a node, a rank each; a torus of ten links, of which a message
+/// takes three or so, and reductions in the network (S4 7.3). Messages within a node do not go by
+/// memory: S4's second series.
 pub(super) const JUQUEEN: Place = Place {
     name: "Juqueen",
     machine: Machine {
         ranks_a_node: 64,
         inside: Link { latency: 2.5 * MICRO, overhead: 1.5 * MICRO, bandwidth: 18.0 * GB },
-        between: Link { latency: 3.0 * MICRO, overhead: 1.5 * MICRO, bandwidth: 18.0 * GB },
+        between: Link { latency: 3.0 * MICRO, overhead: 1.5 * MICRO, bandwidth: 6.0 * GB },
         reducing: Reducing::Flat(10.25 * MICRO),
     },
     triad: Some(28.0 * GB),

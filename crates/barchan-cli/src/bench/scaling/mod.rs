@@ -5,7 +5,7 @@ mod machines;
 mod model;
 mod papers;
 
-use super::weak::{Count, State, count, fixed};
+use super::weak::{Count, State, count, fixed, seconds};
 use super::{Context, Figures, figures, settled};
 use crate::failure::{Failure, note};
 use barchan::partition::{DomainOptions, PartitionName};
@@ -28,9 +28,8 @@ struct Measured {
 
 /// What a body and a contact take, by one rank of one thread.
 fn costs(state: &State) -> Result<(Costs, f64), Failure> {
-    let counts = count(state, 1)?;
-    let Count { bodies, contacts, outside, sweep_seconds, .. } = counts[0];
-    Ok((Costs { body: outside / bodies, contact: sweep_seconds / contacts.max(1.0) }, contacts / bodies))
+    let (Count { bodies, contacts, .. }, [step, sweep]) = seconds(state)?;
+    Ok((Costs { body: step / bodies, contact: sweep / contacts.max(1.0) }, contacts / bodies))
 }
 
 /// The mean of all ranks.
@@ -211,29 +210,49 @@ fn s1(bed: &Measured, excess: f64) -> Value {
     rows.into()
 }
 
-/// A million ranks, as it is and with fewer reductions or a network that makes them.
+/// Threads of a rank that takes the place of as many ranks.
+const THREADS: f64 = 16.0;
+
+/// A million cores: as it is, with fewer reductions, with a network that makes them, and with ranks of
+/// several threads.
 fn million(gas: &Measured, packing: &Measured) -> Value {
-    let cube = |side: f64| [side; 3];
-    let cases: [(&str, &Measured, [u32; 3], [u32; 3], [f64; 3]); 4] = [
-        ("granular-gas 10³ a rank, 10 sweeps", gas, [8, 4, 4], [100; 3], cube(10.0)),
-        ("granular-gas 25³ a rank, 10 sweeps", gas, [8, 4, 4], [100; 3], cube(25.0)),
-        ("hexagonal-packing 10³ a rank, 100 sweeps", packing, [16, 8, 1], [1000, 1000, 1], cube(10.0)),
-        ("hexagonal-packing 5·5·10 a rank, 100 sweeps", packing, [16, 8, 1], [1000, 1000, 1], [5.0, 5.0, 10.0]),
+    let heads = ["run", "how", "efficiency", "ms a step", "computing", "neighbours", "reductions"];
+    let mut rows = vec![json!(heads)];
+    let cases = [
+        ("granular-gas 10³ a core, 10 sweeps", gas, [10.0; 3]),
+        ("granular-gas 25³ a core, 10 sweeps", gas, [25.0; 3]),
+        ("hexagonal-packing 10³ a core, 100 sweeps", packing, [10.0; 3]),
+        ("hexagonal-packing 5·5·10 a core, 100 sweeps", packing, [5.0, 5.0, 10.0]),
     ];
-    let mut rows =
-        vec![json!(["run", "reductions", "efficiency", "ms a step", "computing", "neighbours", "reductions"])];
-    for (text, scene, node, all, block) in cases {
-        let as_it_is = scene.protocol;
+    for (text, scene, block) in cases {
+        // Divided along three axes, or along two: a node, and all.
+        let flat = scene.periodic[0];
+        let one: [[u32; 3]; 2] = if flat { [[16, 8, 1], [1000, 1000, 1]] } else { [[8, 4, 4], [100; 3]] };
+        let wide: [[u32; 3]; 2] = if flat { [[4, 2, 1], [250, 250, 1]] } else { [[2; 3], [50, 50, 25]] };
+        let times = if flat { [4.0, 4.0, 1.0] } else { [2.0, 2.0, 4.0] };
+        let larger: [f64; 3] = std::array::from_fn(|axis| times[axis] * block[axis]);
+        let (as_it_is, here) = (scene.protocol, TODAY.machine);
         let [a_step, a_sweep] = as_it_is.reductions;
         let fewer = Protocol { reductions: [1.0, 0.1], ..as_it_is };
-        let flat = Machine { reducing: Reducing::Flat(10.25e-6), ..TODAY.machine };
+        let network = Machine { reducing: Reducing::Flat(10.25e-6), ..here };
+        let sixteenth = Machine { ranks_a_node: here.ranks_a_node / THREADS as u32, ..here };
+        let shared = scene.costs.slower(1.0 / THREADS);
         let ways = [
-            (format!("{a_step:.1} a step, {a_sweep:.2} a sweep"), as_it_is, TODAY.machine),
-            ("1 a step, one in ten sweeps".into(), fewer, TODAY.machine),
-            ("as in the first row, in the network".into(), as_it_is, flat),
+            (format!("{a_step:.0} reductions a step, {a_sweep:.1} a sweep"), as_it_is, here, one, block, scene.costs),
+            ("one a step, one in ten sweeps".into(), fewer, here, one, block, scene.costs),
+            ("as in the first row, made by the network".into(), as_it_is, network, one, block, scene.costs),
+            (format!("as in the first row, {THREADS} threads a rank"), as_it_is, sixteenth, wide, larger, shared),
+            (
+                format!("one a step, one in ten sweeps, {THREADS} threads a rank"),
+                fewer,
+                sixteenth,
+                wide,
+                larger,
+                shared,
+            ),
         ];
-        for (how, protocol, machine) in ways {
-            let step = |ranks| machine.step(&scene.layout((ranks, block)), &scene.costs, &protocol);
+        for (how, protocol, machine, [node, all], block, costs) in ways {
+            let step = |ranks| machine.step(&scene.layout((ranks, block)), &costs, &protocol);
             let (base, time) = (step(node), step(all));
             let mut row = vec![json!(text), json!(how), json!(per_cent(efficiency(&base, 1.0, &time)))];
             row.extend(parts(&time));
@@ -299,10 +318,10 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let scenes = [("granular-gas, nbgs", &gas), ("hexagonal-packing, nbgs", &packing), ("bed, apgd", &bed)];
     Ok(figures(json!({
         "inputs": inputs(&scenes),
-        "copies of Morton ranges against blocks": excess,
-        "solvers": solvers()?,
-        "S4": s4(context, |problem| if problem == Problem::Gas { gas } else { packing }),
-        "S1": s1(&bed, excess),
-        "a million ranks": million(&gas, &packing),
+        "inputs: copies of Morton ranges against blocks": excess,
+        "inputs: solvers": solvers()?,
+        "predicted: S4": s4(context, |problem| if problem == Problem::Gas { gas } else { packing }),
+        "predicted: S1": s1(&bed, excess),
+        "predicted: a million cores": million(&gas, &packing),
     })))
 }
