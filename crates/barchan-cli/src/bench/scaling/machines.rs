@@ -19,7 +19,7 @@ pub(super) const EMMY: Place = Place {
     machine: Machine {
         ranks_a_node: 20,
         inside: Link { latency: 0.6 * MICRO, overhead: 0.3 * MICRO, bandwidth: 12.0 * GB },
-        between: Link { latency: 1.7 * MICRO, overhead: 0.5 * MICRO, bandwidth: 3.2 * GB },
+        between: Link { latency: 1.5 * MICRO, overhead: 0.5 * MICRO, bandwidth: 3.2 * GB },
         reducing: Reducing::Tree(2.0 * MICRO),
     },
     triad: Some(80.0 * GB),
