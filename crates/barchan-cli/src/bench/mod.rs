@@ -175,3 +175,18 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
         .build()
         .map_err(|e| Failure::Failed(format!("cannot start {threads} threads: {e}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_a_table() {
+        let mut text = String::new();
+        write_figure(&mut text, "t", &json!([["a", "b"], [1, "x"], [2.5, null]]), 2);
+        assert_eq!(text, "  t:\n\n| a | b |\n|---|---|\n| 1 | x |\n| 2.5000 |  |\n\n");
+        text.clear();
+        write_figure(&mut text, "t", &json!({ "list": [1, 2], "words": "as they are" }), 0);
+        assert_eq!(text, "t: \n  list: 1, 2\n  words: as they are\n");
+    }
+}
