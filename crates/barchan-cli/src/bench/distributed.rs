@@ -1,15 +1,14 @@
 //! What ranks cost: sweeps, messages, copies, time and balance, on ranks of this process.
 
-use super::{Context, Figures, figures, settled};
+use super::parts::{failed, on_ranks};
+use super::{Context, Figures, figures, named, settled, weak};
 use crate::failure::Failure;
-use barchan::broad::{Aabb, hull};
+use barchan::broad::hull;
 use barchan::comm::threads;
-use barchan::domain::Domain;
-use barchan::partition::{DomainOptions, PartitionName, Periods, build};
-use barchan::scenario;
+use barchan::partition::{DomainOptions, PartitionName};
 use barchan::scene::Scene;
 use barchan::solver::SolverName;
-use barchan::step::{Simulation, StepOptions};
+use barchan::step::Simulation;
 use barchan::world::World;
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -27,50 +26,14 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         "messages_a_neighbour_and_sweep": messages(&bed)?,
         "copies": copies(&bed)?,
         "two_ranks_against_two_threads": pairs(&bed)?,
-        "weak_scaling": weak_scaling()?,
+        "weak_scaling": weak::run()?,
         "balance": balance()?,
     })))
 }
 
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::Failed(error.to_string())
-}
-
-/// The box of all spheres.
-fn extent(world: &World) -> Aabb {
-    let bodies = &world.bodies;
-    (0..bodies.len()).filter(|&i| bodies.is_shown(i)).fold(Aabb::EMPTY, |all, i| {
-        let x = bodies.position[i];
-        all.join(&Aabb { low: x, high: x })
-    })
-}
-
-/// Runs `body` on every rank's part of a world.
-fn on_ranks<R: Send>(
-    world: &World,
-    options: StepOptions,
-    ranks: usize,
-    partition: PartitionName,
-    body: impl Fn(&mut Simulation) -> R + Sync,
-) -> Result<Vec<R>, Failure> {
-    let domain = DomainOptions { partition, ..DomainOptions::default() };
-    let results = threads::run(ranks, 1, |mut comm| {
-        let (rank, bodies) = (comm.rank(), &world.bodies);
-        let radius = bodies.shape.iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max);
-        let work =
-            (rank..bodies.len()).step_by(ranks).filter(|&i| bodies.is_shown(i)).map(|i| (bodies.position[i], 1.0));
-        let partition = build(&domain, &extent(world), 3.0 * radius, work, &mut *comm).map_err(|e| e.to_string())?;
-        let mine = |i: &u32| {
-            let i = *i as usize;
-            !bodies.is_shown(i) || partition.owner(bodies.position[i]) == Some(rank as u32)
-        };
-        let order: Vec<u32> = (0..bodies.len() as u32).filter(mine).collect();
-        let mut own = world.clone();
-        own.bodies.permute(&order);
-        let mut simulation = Simulation::part(own, options, Domain::new(comm, partition, Periods::default()));
-        Ok::<R, String>(body(&mut simulation))
-    });
-    results.map_err(failed)?.into_iter().collect::<Result<_, _>>().map_err(failed)
+/// Space divided in one way or the other.
+fn divided(partition: PartitionName) -> DomainOptions {
+    DomainOptions { partition, ..DomainOptions::default() }
 }
 
 /// Sweeps of accelerated Gauss–Seidel to a natural residual of 1e-3, from a cold start.
@@ -84,7 +47,7 @@ fn sweeps(bed: &World) -> Result<Value, Failure> {
     for (text, partition) in [("morton", PartitionName::Morton), ("cartesian", PartitionName::Cartesian)] {
         let mut row = serde_json::Map::new();
         for ranks in [1usize, 2, 8, 64] {
-            let found = on_ranks(bed, options, ranks, partition, |simulation| {
+            let found = on_ranks(bed, &divided(partition), options, ranks, |simulation| {
                 simulation.step().map(|report| report.solver.iterations).map_err(|e| e.to_string())
             })?;
             row.insert(ranks.to_string(), json!(found[0].clone().map_err(failed)?));
@@ -102,7 +65,7 @@ fn messages(bed: &World) -> Result<Value, Failure> {
     let mut sent = Vec::new();
     for sweeps in [10, 20] {
         options.solver.max_iterations = sweeps;
-        sent.push(on_ranks(bed, options, 8, PartitionName::Cartesian, |simulation| {
+        sent.push(on_ranks(bed, &divided(PartitionName::Cartesian), options, 8, |simulation| {
             let step = simulation.step().map(drop).map_err(|e| e.to_string());
             let domain = simulation.domain().map(|domain| (domain.traffic().messages, domain.links()));
             step.map(|()| domain.unwrap_or_default())
@@ -123,7 +86,7 @@ fn copies(bed: &World) -> Result<Value, Failure> {
     let (h, margin) = (options.h, options.contact.margin);
     let mut table = serde_json::Map::new();
     for ranks in [2usize, 8, 64] {
-        let parts = on_ranks(bed, options, ranks, PartitionName::Cartesian, |simulation| {
+        let parts = on_ranks(bed, &divided(PartitionName::Cartesian), options, ranks, |simulation| {
             let step = simulation.step().map(drop).map_err(|e| e.to_string());
             let own = simulation.world.bodies.bounded_len();
             let domain = simulation.domain().map(|domain| (domain.copies(), domain.bounds()));
@@ -164,11 +127,6 @@ fn pairs(bed: &World) -> Result<Value, Failure> {
     Ok(table.into())
 }
 
-fn named(name: &str, set: &[(&str, &str)]) -> Result<Scene, Failure> {
-    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Ok(scenario::find(name)?.scene(&set)?)
-}
-
 fn seconds_a_step(scene: Option<&Scene>, bed: &World, ranks: usize, threads_each: usize) -> Result<f64, Failure> {
     let time = |simulation: &mut Simulation| -> Result<f64, String> {
         let mut steps = |count: usize| (0..count).try_for_each(|_| simulation.step().map(drop));
@@ -188,39 +146,9 @@ fn seconds_a_step(scene: Option<&Scene>, bed: &World, ranks: usize, threads_each
             let mut simulation = Simulation::new(bed.clone(), settled::options()?);
             vec![super::pool(threads_each)?.install(|| time(&mut simulation))]
         }
-        None => on_ranks(bed, settled::options()?, ranks, PartitionName::Cartesian, time)?,
+        None => on_ranks(bed, &divided(PartitionName::Cartesian), settled::options()?, ranks, time)?,
     };
     times.into_iter().try_fold(0.0, |longest: f64, time| time.map(|time| longest.max(time))).map_err(failed)
-}
-
-/// Messages, bytes and copies of the busiest rank, a step, as ranks and bodies grow together.
-fn weak_scaling() -> Result<Value, Failure> {
-    let mut table = serde_json::Map::new();
-    for ranks in [1usize, 2, 4, 8, 16, 32, 64] {
-        let mut scene = named("granular-gas", &[("per_rank", "10"), ("ranks", &ranks.to_string())])?;
-        scene.domain.partition = PartitionName::Cartesian;
-        let steps = 10u64;
-        let parts = threads::run(ranks, 1, |comm| {
-            let mut simulation = Simulation::on_ranks(&scene, comm).map_err(|e| e.to_string())?;
-            for _ in 0..steps {
-                simulation.step().map_err(|e| e.to_string())?;
-            }
-            let domain = simulation.domain().map(|domain| (domain.traffic(), domain.copies()));
-            Ok::<_, String>(domain.unwrap_or_default())
-        })
-        .map_err(failed)?;
-        let parts: Vec<_> = parts.into_iter().collect::<Result<_, _>>().map_err(failed)?;
-        let most = |of: fn(&(barchan::comm::Traffic, usize)) -> u64| parts.iter().map(of).max().unwrap_or(0);
-        table.insert(
-            ranks.to_string(),
-            json!({
-                "messages_a_step": most(|part| part.0.messages) / steps,
-                "bytes_a_step": most(|part| part.0.bytes) / steps,
-                "copies": most(|part| part.1 as u64),
-            }),
-        );
-    }
-    Ok(table.into())
 }
 
 /// Work of the busiest of eight ranks against the mean while a column collapses: with cuts that

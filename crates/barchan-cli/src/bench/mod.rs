@@ -11,14 +11,19 @@ mod huge;
 mod iterations;
 mod memory;
 mod operator;
+mod parts;
 mod scale;
+mod scaling;
 mod scip;
 mod settled;
 mod sweep;
 mod triad;
+mod weak;
 
 use crate::args::BenchArgs;
 use crate::failure::{Failure, note, print};
+use barchan::scenario;
+use barchan::scene::Scene;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
@@ -56,6 +61,11 @@ const BENCHES: &[Bench] = &[
     Bench { name: "iterations", summary: "iterations to S1's residuals on 25 000 spheres", run: iterations::run },
     Bench { name: "scip", summary: "the interior point to the same on 25 000 and 100 000 spheres", run: scip::run },
     Bench { name: "distributed", summary: "what ranks cost, on ranks of this process", run: distributed::run },
+    Bench {
+        name: "scaling",
+        summary: "what the papers' machines and a million ranks would make of it",
+        run: scaling::run,
+    },
     Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
     Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
 ];
@@ -110,15 +120,38 @@ fn write_figure(text: &mut String, key: &str, value: &Value, indent: usize) {
         Some(x) if x.fract() != 0.0 => format!("{x:.4}"),
         _ => value.to_string(),
     };
+    if let Some(table) = table(value, &show) {
+        text.push_str(&format!("{:indent$}{key}:\n\n{table}\n", ""));
+        return;
+    }
     let shown = match value {
         Value::Object(_) => String::new(),
         Value::Array(list) => list.iter().map(show).collect::<Vec<_>>().join(", "),
+        Value::String(words) => words.clone(),
         other => show(other),
     };
     text.push_str(&format!("{:indent$}{key}: {shown}\n", ""));
     if let Value::Object(map) = value {
         map.iter().for_each(|(key, value)| write_figure(text, key, value, indent + 2));
     }
+}
+
+/// Rows of a table, the first of them its heads, as a document would have them.
+fn table(value: &Value, show: &dyn Fn(&Value) -> String) -> Option<String> {
+    let rows: Vec<&Vec<Value>> = value.as_array()?.iter().map(Value::as_array).collect::<Option<_>>()?;
+    let cell = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => show(other),
+    };
+    let line = |row: &Vec<Value>| format!("| {} |\n", row.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    let (heads, body) = rows.split_first()?;
+    Some(format!(
+        "{}|{}\n{}",
+        line(heads),
+        "---|".repeat(heads.len()),
+        body.iter().map(|row| line(row)).collect::<String>()
+    ))
 }
 
 /// Turns a JSON object into figures.
@@ -129,10 +162,31 @@ fn figures(value: Value) -> Figures {
     }
 }
 
+/// A scenario's scene.
+fn named(name: &str, set: &[(&str, &str)]) -> Result<Scene, Failure> {
+    let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Ok(scenario::find(name)?.scene(&set)?)
+}
+
 /// A thread pool of `threads` threads.
 fn pool(threads: usize) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
         .map_err(|e| Failure::Failed(format!("cannot start {threads} threads: {e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_a_table() {
+        let mut text = String::new();
+        write_figure(&mut text, "t", &json!([["a", "b"], [1, "x"], [2.5, null]]), 2);
+        assert_eq!(text, "  t:\n\n| a | b |\n|---|---|\n| 1 | x |\n| 2.5000 |  |\n\n");
+        text.clear();
+        write_figure(&mut text, "t", &json!({ "list": [1, 2], "words": "as they are" }), 0);
+        assert_eq!(text, "t: \n  list: 1, 2\n  words: as they are\n");
+    }
 }
