@@ -331,8 +331,10 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn set_law(&mut self, law: Friction) {
-        self.law = law;
-        self.natural_unit = self.projected_bias_norm();
+        if law != self.law {
+            self.law = law;
+            self.natural_unit = self.projected_bias_norm();
+        }
     }
 
     fn set_shift(&mut self, shift: Option<&ContactVec>) {

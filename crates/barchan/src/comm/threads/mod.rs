@@ -522,7 +522,7 @@ mod tests {
 
     #[test]
     fn messages_that_nobody_takes_are_found() {
-        let world = World::new(2, PATIENCE);
+        let world = World::new(&ThreadRanks { ranks: 2, threads_each: 1, patience: PATIENCE });
         world.desks[1].post(0, 4, b"hello");
         let failed = world.outcome().unwrap_err();
         assert_eq!(failed.message, "in exchange 4 rank 0 has rank 1 as a neighbour, but not the other way round");
