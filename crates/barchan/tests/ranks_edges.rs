@@ -369,3 +369,20 @@ fn a_large_body_is_everywhere_in_a_periodic_cell_too() {
     a_large_body_agrees([true, false, false]);
     a_large_body_agrees([true; 3]);
 }
+
+/// Its neighbours are on all ranks, and domains of linear systems do not grow through it.
+#[test]
+fn the_interior_point_bears_a_large_body() {
+    let mut scene = boulder([true, false, false], PartitionName::Morton);
+    scene.solver.name = SolverName::Scip;
+    scene.solver.tolerance = 1e-7;
+    let steps = 60;
+    let one = scene_on_ranks(&scene, 1, 1, steps, |_, _| ());
+    assert!(one.contacts.iter().filter(|pair| pair[0] < 2).count() > 1);
+    for ranks in [2, 8] {
+        let there = scene_on_ranks(&scene, ranks, 1, steps, |_, _| ());
+        let (x, v) = largest_difference(&one, &there, &scene.periods());
+        println!("{ranks} ranks: {x:e} {v:e}");
+        assert!(there.converged && x < 1e-6 && v < 1e-4, "{ranks} ranks: {x:e} {v:e}");
+    }
+}

@@ -13,7 +13,7 @@ mod ranks;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::{ContactVec, Friction, Problem};
+use barchan::problem::{ContactVec, Friction, Problem, System};
 use barchan::solver::{Report, SolverName, Status};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{Standing, World};
@@ -22,15 +22,8 @@ use ranks::{Division, Setting, bed, each_part};
 use solving::{dot, natural_residual, natural_unit};
 use std::collections::BTreeMap;
 
-/// What is asked for. Fixed points would take thousands of sweeps for more, and linear systems across
-/// ranks take long.
-fn tolerance(name: SolverName) -> f64 {
-    match name {
-        SolverName::GaussSeidel | SolverName::Jacobi => 5e-2,
-        SolverName::Scip => 1e-2,
-        _ => 1e-3,
-    }
-}
+/// What is asked for.
+const TOLERANCE: f64 = 1e-3;
 
 /// Impulses by ids, on the first of two bodies; those of the same bodies in the order of features.
 type Impulses = BTreeMap<[u64; 2], Vec<DVec3>>;
@@ -109,9 +102,9 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
         let mut options = options;
         options.solver.name = name;
         options.solver.friction = Some(law);
-        let tolerance = tolerance(name);
+        let tolerance = TOLERANCE;
         options.solver.tolerance = tolerance;
-        options.solver.max_iterations = 3_000;
+        options.solver.max_iterations = 20_000;
         let (one, report) = whole(world, options);
         let (problem, ids) = (one.problem(), &one.world.bodies.id);
         let case = format!("{} {law:?} in one piece", name.name());
@@ -126,8 +119,10 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
             let reached = judge(&case, problem, &γ, law, &far, tolerance);
             println!("{case}: {} and {} iterations, {:.1e}", report.iterations, far.iterations, far.residual);
             let there = Solution::new(problem, case.clone(), γ, tolerance.max(1.000_001 * reached));
+            assert_eq!(far.status, Status::Converged, "{case}: {far:?}");
+            // Momentum that swings under Coulomb's law took 1 567 sweeps on eight ranks, 435 on one.
+            assert!(name != SolverName::AcceleratedGs || far.iterations <= 2 * report.iterations, "{case}: {far:?}");
             if law == Friction::Associated {
-                assert_eq!(far.status, Status::Converged, "{case}: {far:?}");
                 scales.assert_agree(&case, &there, &here);
             }
             // Bodies move as the impulses say.
@@ -146,17 +141,45 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
     }
 }
 
-/// Solvers without momentum need thousands of sweeps for a deep bed: this one is shallow.
+fn is_fixed_point(name: SolverName) -> bool {
+    matches!(name, SolverName::GaussSeidel | SolverName::Jacobi)
+}
+
 #[test]
 fn every_solver_solves_the_problem_of_one_process() {
     let (world, options) = bed("120", 300);
-    for &(name, ..) in SolverName::ALL.iter().filter(|solver| solver.0 != SolverName::Scip) {
+    for &(name, ..) in SolverName::ALL.iter().filter(|solver| !is_fixed_point(solver.0)) {
         agrees(name, name.laws(), &world, options);
     }
 }
 
+/// Solvers without momentum need tens of thousands of sweeps for a bed at rest: this one still falls.
 #[test]
-fn so_does_the_interior_point() {
-    let (world, options) = bed("100", 200);
-    agrees(SolverName::Scip, &[Friction::Associated], &world, options);
+fn so_do_fixed_points() {
+    let (world, options) = bed("200", 120);
+    for &(name, ..) in SolverName::ALL.iter().filter(|solver| is_fixed_point(solver.0)) {
+        agrees(name, name.laws(), &world, options);
+    }
+}
+
+/// One process has all bodies of this bed in one domain, and its systems are as good as solved by the
+/// preconditioner. Ranks that knew no more than their own contacts took 6 000 to 8 000 conjugate
+/// gradients.
+#[test]
+fn linear_systems_reach_beyond_borders() {
+    let (world, mut options) = bed("300", 400);
+    options.solver.name = SolverName::Scip;
+    options.solver.scip.system = System::Iterative;
+    options.solver.tolerance = 1e-2;
+    let (_, one) = whole(&world, options);
+    for (division, ranks) in [(Division::Cartesian, 4), (Division::Cartesian, 8), (Division::Morton, 8)] {
+        let (.., far) = parted(&world, options, Setting::new(ranks, division));
+        let case = format!("{ranks} ranks, {division:?}");
+        println!(
+            "{case}: {} conjugate gradients, {} in one piece",
+            far.operator_applications, one.operator_applications
+        );
+        assert_eq!((far.status, far.iterations), (Status::Converged, one.iterations), "{case}");
+        assert!(far.operator_applications <= 6 * one.operator_applications, "{case}: {far:?}");
+    }
 }

@@ -174,6 +174,32 @@ impl Agreement for LineOf<'_> {
         &self.links.is_mine
     }
 
+    fn everywhere(&self) -> &[u32] {
+        &self.links.everywhere
+    }
+
+    fn part(&self) -> u32 {
+        self.comm.rank() as u32
+    }
+
+    fn partners(&self) -> &[u32] {
+        &self.links.ranks
+    }
+
+    fn exchange(&mut self, parts: &[u32], outgoing: &[Vec<f64>], incoming: &mut [Vec<f64>]) {
+        let start = thread_seconds();
+        let pack = |numbers: &Vec<f64>| numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let out: Vec<Vec<u8>> = outgoing.iter().map(pack).collect();
+        let mut bytes = vec![Vec::new(); parts.len()];
+        self.comm.exchange(parts, &out, &mut bytes);
+        for (numbers, bytes) in incoming.iter_mut().zip(&bytes) {
+            let mut from = Unpacker::new(bytes);
+            numbers.clear();
+            numbers.extend(std::iter::from_fn(|| from.take::<f64>()));
+        }
+        *self.seconds += thread_seconds() - start;
+    }
+
     fn sum_copies(&mut self, values: &mut [[f64; 6]]) {
         let start = thread_seconds();
         self.links.sum_copies(self.comm, values);

@@ -2,8 +2,9 @@
 //!
 //! Every part has the contacts that its rank treats, and its own copy of each body that they act on.
 //! Sums over contacts are sums over parts. The response of a body is the sum of what its contacts on
-//! all parts do to it (S4 6.3). That is all that solvers need of other ranks, and they do not see
-//! even that: it stays behind the operations of [`super::ConeProblem`].
+//! all parts do to it (S4 6.3). That is all that most solvers need of other ranks, and they do not see
+//! even that: it stays behind the operations of [`super::ConeProblem`]. Linear systems are better
+//! solved where parts know the matrix beyond their border too, so parts can send each other numbers.
 
 use super::contactwise::Sums;
 use super::kernels::Twist;
@@ -16,6 +17,20 @@ pub trait Agreement {
 
     /// Of those, which this part answers for in sums over bodies: each is some part's.
     fn is_mine(&self) -> &[bool];
+
+    /// Of those, which every part has: places in the list.
+    fn everywhere(&self) -> &[u32];
+
+    /// The number of this part.
+    fn part(&self) -> u32;
+
+    /// The parts that own bodies of which this one has copies, and those that have copies of its
+    /// own; ascending.
+    fn partners(&self) -> &[u32];
+
+    /// Sends numbers to some parts, ascending, and receives theirs. Who sends to another part is
+    /// sent to by it, be it nothing.
+    fn exchange(&mut self, parts: &[u32], outgoing: &[Vec<f64>], incoming: &mut [Vec<f64>]);
 
     /// Replaces each value by its sum over all copies of the body: `values[k]` belongs to
     /// `shared()[k]`. The same bits on every part.

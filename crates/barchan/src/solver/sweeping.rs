@@ -34,6 +34,9 @@ const SHORT_PATIENCE: u32 = 1_000;
 const SECOND_LOOKS: u32 = 3;
 /// A residual so many times the best under Coulomb's law means that momentum has led astray.
 const ASTRAY: f64 = 4.0;
+/// So do so many sweeps without a better one: too much momentum may keep the residual swinging just
+/// above the best. Half as many are too few where it swings and still falls.
+const SWINGS: u32 = 200;
 /// The largest momentum under Coulomb's law, to begin with. A sweep is not a gradient's there, and
 /// all of it may be too much: on settled beds 0.9 is best, and 0.95 leads astray. It grows when
 /// the residual has halved in not too few sweeps, and shrinks when it has led astray.
@@ -199,7 +202,9 @@ impl<S: Default> Sweeping<S> {
                     break Status::Stalled;
                 }
                 // Coulomb's law has no objective whose rise would tell: the residual has to.
-                if style.momentum && coulomb && residual > ASTRAY * best_residual && most > 0.0 {
+                let swings = report.iterations - best_iteration.max(trusted.0) > SWINGS;
+                let astray = residual > ASTRAY * best_residual || swings;
+                if style.momentum && coulomb && astray && most > 0.0 {
                     (β, age) = (0.0, 0.0);
                     (last, present) = (best, best);
                     most = (1.0 - HUMBLER * (1.0 - most)).max(0.0);

@@ -61,6 +61,23 @@ impl Copies {
         self.exchange(line, z, |k, z| z[k], |_, sum| sum);
     }
 
+    /// Replaces what is at copies by what the part that answers for the body has.
+    pub(super) fn spread(&mut self, line: &mut dyn Agreement, z: &mut [f64]) {
+        for (z, _) in z.chunks_exact_mut(B).zip(&self.is_counted).filter(|x| !x.1) {
+            z.fill(0.0);
+        }
+        self.sum(line, z);
+    }
+
+    /// For each place of a system whether all parts hold the body.
+    pub(super) fn everywhere(&self, line: &dyn Agreement, places: usize) -> Vec<bool> {
+        let mut is_everywhere = vec![false; places];
+        for place in line.everywhere().iter().filter_map(|&k| self.places[k as usize]) {
+            is_everywhere[place] = true;
+        }
+        is_everywhere
+    }
+
     /// y ← x + Σ(y − x): the sum of all but the identity, which every part has.
     pub(super) fn sum_beyond_identity(&mut self, line: &mut dyn Agreement, x: &[f64], y: &mut [f64]) {
         self.exchange(line, y, |k, y| y[k] - x[k], |k, sum| x[k] + sum);

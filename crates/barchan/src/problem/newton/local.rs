@@ -4,10 +4,11 @@ use super::body_side::BodySide;
 use super::conjugate::{Conjugate, Stop, dot};
 use super::contact_side::{ContactSide, LARGEST_FACTOR};
 use super::copies::Copies;
-use super::schwarz::Schwarz;
+use super::overlap::Overlap;
+use super::schwarz::{LAYERS, Schwarz};
 use super::{Fold, NewtonOptions, NewtonProblem, System, Unknown, mapping};
 use crate::problem::matrix_free::MatrixFree;
-use crate::problem::{BodyVec, ConeProblem};
+use crate::problem::{Agreement, BodyVec, ConeProblem};
 use crate::util::lanes::ContactVec;
 use barchan_cholesky::Cholesky;
 use glam::DVec3;
@@ -34,6 +35,7 @@ pub(in crate::problem) struct NewtonMemory {
     conjugate: Conjugate,
     stop: Stop,
     copies: Copies,
+    overlap: Overlap,
 }
 
 impl std::fmt::Debug for NewtonMemory {
@@ -46,6 +48,16 @@ impl NewtonMemory {
     /// Says that another problem is about to come.
     pub(in crate::problem) fn forget(&mut self) {
         self.is_prepared = false;
+    }
+
+    /// Prepares the domain of a part. Says whether it could.
+    fn factor_part(&mut self, line: &mut dyn Agreement) -> bool {
+        let Self { overlap, schwarz, .. } = self;
+        let is_whole = overlap.fill(&mut self.side, &mut self.copies, line);
+        if is_whole && !self.is_cut {
+            self.is_cut = schwarz.analyse(&overlap.pattern, overlap.own(), overlap.layers);
+        }
+        is_whole && self.is_cut && schwarz.factor(&overlap.values)
     }
 }
 
@@ -102,6 +114,10 @@ impl NewtonProblem for MatrixFree<'_> {
                 let (pattern, values) = memory.side.couplings(problem, h[0]);
                 memory.contacts.prepare(pattern, values);
             }
+            if let Some(line) = self.line.as_deref_mut() {
+                memory.is_cut = false;
+                memory.overlap.find(&memory.side, &mut memory.copies, line);
+            }
             memory.is_prepared = true;
         }
         if memory.on_contacts {
@@ -112,8 +128,15 @@ impl NewtonProblem for MatrixFree<'_> {
         }
         memory.side.assemble(problem, h);
         memory.stop = Stop { tolerance: options.tolerance, max_iterations: options.max_iterations };
-        // A factor knows one part only.
-        memory.is_direct = options.system != System::Iterative && self.line.is_none();
+        if let Some(line) = self.line.as_deref_mut() {
+            // A factor knows one part only.
+            memory.is_direct = false;
+            let could = memory.factor_part(line);
+            let mut failures = [f64::from(u8::from(!could))];
+            line.reduce(&mut failures, &mut []);
+            return failures == [0.0];
+        }
+        memory.is_direct = options.system != System::Iterative;
         if memory.is_direct && !memory.is_analysed {
             memory.is_analysed = memory.cholesky.analyse::<6>(&memory.side.pattern);
         }
@@ -126,17 +149,10 @@ impl NewtonProblem for MatrixFree<'_> {
         // What could not be factored may still be solved.
         memory.is_direct = false;
         if !memory.is_cut {
-            memory.is_cut = memory.schwarz.analyse(&memory.side.pattern);
+            let pattern = &memory.side.pattern;
+            memory.is_cut = memory.schwarz.analyse(pattern, pattern.nodes(), LAYERS);
         }
-        let Some(line) = self.line.as_deref_mut() else {
-            return memory.is_cut && memory.schwarz.factor(&memory.side.values);
-        };
-        let own = memory.copies.sum_diagonal(line, &mut memory.side.values.diagonal);
-        let factored = memory.is_cut && memory.schwarz.factor(&memory.side.values);
-        memory.copies.restore_diagonal(&own, &mut memory.side.values.diagonal);
-        let mut failures = [f64::from(u8::from(!factored))];
-        line.reduce(&mut failures, &mut []);
-        failures == [0.0]
+        memory.is_cut && memory.schwarz.factor(&memory.side.values)
     }
 
     fn solve(&mut self, q: &ContactVec, δ: &mut ContactVec, u: &mut ContactVec) -> u32 {
@@ -146,7 +162,7 @@ impl NewtonProblem for MatrixFree<'_> {
         if memory.on_contacts {
             return memory.contacts.solve(q, δ, u);
         }
-        let NewtonMemory { side, cholesky, schwarz, conjugate, copies, h, z, rest, .. } = memory;
+        let NewtonMemory { side, cholesky, schwarz, overlap, conjugate, copies, h, z, rest, .. } = memory;
         z.clear();
         z.resize(side.size(), 0.0);
         rest.resize(side.size(), 0.0);
@@ -162,9 +178,8 @@ impl NewtonProblem for MatrixFree<'_> {
             copies.sum(line, rest);
             let shared = RefCell::new((line, copies));
             let precondition = |r: &[f64], z: &mut [f64]| {
-                schwarz.apply(r, z);
                 let (line, copies) = &mut *shared.borrow_mut();
-                copies.sum(*line, z);
+                overlap.apply(copies, *line, r, z, |r, z| schwarz.apply(r, z));
             };
             let apply = |x: &[f64], y: &mut [f64]| {
                 apply(x, y);

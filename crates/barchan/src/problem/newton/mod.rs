@@ -24,6 +24,7 @@ mod copies;
 mod local;
 mod mapping;
 mod of_matrix;
+mod overlap;
 mod schwarz;
 
 pub(super) use local::NewtonMemory;

@@ -20,7 +20,7 @@ use barchan_cholesky::Cholesky;
 /// Bodies a domain, its neighbours not counted.
 const DOMAIN: usize = 1024;
 /// Layers of neighbours around it.
-const LAYERS: usize = 2;
+pub(super) const LAYERS: usize = 2;
 /// Numbers a body.
 const B: usize = 6;
 
@@ -48,15 +48,16 @@ pub(super) struct Schwarz {
 }
 
 impl Schwarz {
-    /// Cuts a pattern into domains. Says whether it could.
-    pub(super) fn analyse(&mut self, pattern: &Pattern) -> bool {
+    /// Cuts the first `own` nodes of a pattern into domains, and adds layers of any of them. Says
+    /// whether it could.
+    pub(super) fn analyse(&mut self, pattern: &Pattern, own: usize, layers: usize) -> bool {
         let n = pattern.nodes();
         let neighbours = pattern.neighbours();
         self.domains.clear();
-        self.domains.resize_with(n.div_ceil(DOMAIN), Domain::default);
+        self.domains.resize_with(own.div_ceil(DOMAIN), Domain::default);
         self.each_domain(|d, domain| {
-            domain.nodes = (DOMAIN * d..(DOMAIN * (d + 1)).min(n)).map(|node| node as u32).collect();
-            for _ in 0..LAYERS {
+            domain.nodes = (DOMAIN * d..(DOMAIN * (d + 1)).min(own)).map(|node| node as u32).collect();
+            for _ in 0..layers {
                 let beyond = domain.nodes.iter().flat_map(|&node| neighbours.of(node));
                 let more: Vec<u32> = beyond.copied().collect();
                 domain.nodes.extend(more);
