@@ -102,9 +102,7 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     interrupt::be_quiet();
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
-        Err(RunFailure { summary, error: RunError::Output(error) }) => {
-            (*summary, Some(unwritten(error, rank, ranks)))
-        }
+        Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),
         Err(failure) => (*failure.summary, Some(Failure::from(failure.error))),
     };
     for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {

@@ -84,8 +84,9 @@ fn together(told: &[Vec<u8>]) -> String {
             None => kinds.push((difference, vec![rank])),
         }
     }
-    let tell =
-        |(difference, ranks): &(&[u8], Vec<usize>)| format!("{} with {}", named(ranks), String::from_utf8_lossy(difference));
+    let tell = |(difference, ranks): &(&[u8], Vec<usize>)| {
+        format!("{} with {}", named(ranks), String::from_utf8_lossy(difference))
+    };
     kinds.iter().map(tell).collect::<Vec<_>>().join("; ")
 }
 
@@ -93,8 +94,8 @@ fn together(told: &[Vec<u8>]) -> String {
 mod tests {
     use super::*;
     use crate::comm::{Solo, threads};
-    use crate::shape::Shape;
     use crate::scene::BodySpec;
+    use crate::shape::Shape;
     use glam::DVec3;
 
     /// What each of five ranks is told, if some have changed their scene.
