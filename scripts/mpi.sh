@@ -255,7 +255,7 @@ refuses_home() {
 answers_once() {
     local verdict=ok
     launch 30 -n 3 "$binary" --help || verdict=failed
-    if [ "$(grep -c '^Usage: ' "$work/out")" -ne 1 ]; then
+    if [ "$(grep -c 'Usage:' "$work/out")" -ne 1 ]; then
         verdict=failed
     fi
     tell "$verdict" "help is given once"
