@@ -302,6 +302,8 @@ answers_once
 refuses "unexpected argument '--stops' found" -n 3 "$binary" run bounce --stops 5
 refuses "rank 2 of 3: unexpected argument '--stops' found" \
     -n 2 "$binary" run bounce --steps 5 : -n 1 "$binary" run bounce --stops 5
+# Open MPI does not start so; that there is no line must not swallow the message.
+OMPI_MCA_pml=nothing refuses "unexpected argument '--stops' found" -n 3 "$binary" run bounce --stops 5
 BARCHAN_PATIENCE=soon refuses 'BARCHAN_PATIENCE is "soon"' -n 3 "$binary" run bounce --steps 5
 refuses 'rank 0 of 3: the ranks are not the same program: rank 2 with barchan 0\.0\.1, messages of layout 0' \
     -n 2 "$binary" run bounce --steps 5 : -n 1 "$target/debug/examples/ranks" stranger

@@ -20,6 +20,7 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
     for &law in laws {
         let options = asked(options, name, law);
         let one = Judge::new(Simulation::new(world.clone(), options));
+        assert!(one.contacts() > 100, "{}", one.contacts());
         for (division, ranks) in [(Division::Cartesian, 2), (Division::Morton, 3), (Division::Cartesian, 8)] {
             let case = format!("{} {law:?} on {ranks} ranks", name.name());
             let setting = Setting::new(ranks, division);
