@@ -45,7 +45,7 @@ const SOLVERS: [SolverName; 6] = [
 ];
 
 /// Fixed-point iterations take thousands of sweeps for a deep bed.
-const BODIES: &str = "200";
+const BODIES: &str = "120";
 
 fn main() -> ExitCode {
     // One thread a rank: it makes all calls of MPI.
@@ -115,7 +115,7 @@ impl Case<'_> {
         let report = own.report;
         let there = Step { report, ..Step::join(parts.iter().map(|bytes| unpack_step(bytes).expect("a step"))) };
         let one = Judge::new(self.whole(options));
-        let least = if self.periods.any() { 20 } else { 400 };
+        let least = if self.periods.any() { 100 } else { 200 };
         assert!(one.contacts() > least, "{} has {} contacts", self.name, one.contacts());
         let case = format!("{} of the {}, {:?}, {} ranks", solver.name(), self.name, self.division, line.size());
         one.judge(&case, &there);
