@@ -60,12 +60,18 @@ failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Runs the ranks of a case; at most a minute, so that a hang is found.
+# Runs a launcher's command line; at most so many seconds, so that a hang is found.
+launch() {
+    local limit=$1
+    shift
+    timeout --kill-after=5 "$limit" "${launcher[@]}" "$@" >"$work/out" 2>"$work/err" </dev/null
+}
+
+# The ranks of a case of the example.
 ranks() {
     local count=$1
     shift
-    timeout --kill-after=5 60 "${launcher[@]}" -n "$count" "$target/debug/examples/ranks" "$@" \
-        >"$work/out" 2>"$work/err" </dev/null
+    launch 60 -n "$count" "$target/debug/examples/ranks" "$@"
 }
 
 tell() {
@@ -103,12 +109,23 @@ fails() {
     tell "$verdict" "$case, $((SECONDS - start)) s: $(grep -m 1 '^error: ' "$work/err" || echo 'no message of ours')"
 }
 
-# A whole run by the command, at most two minutes.
+# A whole run by the command.
 barchan() {
     local count=$1
     shift
-    timeout --kill-after=5 120 "${launcher[@]}" -n "$count" "$target/release/barchan" run "$@" \
-        >"$work/out" 2>"$work/err" </dev/null
+    launch 120 -n "$count" "$binary" run "$@"
+}
+
+# Both ways to divide space and all solvers, against one process. A line a case. A busy machine may need
+# minutes for the thousands of messages that wait for each other.
+proves() {
+    local count=$1 verdict=ok lines
+    launch 300 -n "$count" "$target/debug/examples/proof" || verdict=failed
+    lines=$(grep -c '^ok: ' "$work/out" || true)
+    if [ "$lines" -ne 28 ]; then
+        verdict=failed
+    fi
+    tell "$verdict" "$lines proofs on $count ranks: $(grep -m 1 'after 50 steps' "$work/out" || true)"
 }
 
 # The same rows whatever the number of ranks, a piece of each frame a rank, and one voice.
@@ -128,23 +145,132 @@ runs() {
     tell "$verdict" "a run on $count ranks"
 }
 
-# A run that all ranks refuse, with one message.
+# A command line that all ranks refuse within seconds, with one message.
 refuses() {
-    local message=$1 verdict=ok
+    local message=$1 start=$SECONDS verdict=ok
     shift
-    if barchan 3 "$@" --quiet; then
+    if launch 30 "$@"; then
         verdict=failed
     fi
-    if [ "$(grep -c '^error: ' "$work/err")" -ne 1 ] || ! grep -qE "^error: $message" "$work/err"; then
-        verdict=failed
-    fi
-    tell "$verdict" "refused: $(grep -m 1 '^error: ' "$work/err" || echo 'no message of ours')"
+    judge_end "$verdict" "$start" "$message" refused
 }
 
-cargo clippy -p barchan-mpi -p barchan-cli --features mpi --all-targets -- -D warnings
-cargo test -p barchan-mpi --features mpi
-cargo build -p barchan-mpi --features mpi --example ranks
-cargo build --release --features mpi
+# How a run of several ranks has ended: soon, and with this one message.
+judge_end() {
+    local verdict=$1 start=$2 message=$3 name=$4
+    if [ $((SECONDS - start)) -gt 15 ]; then
+        verdict=failed
+    fi
+    if [ "$(grep -c '^error: ' "$work/err")" -ne 1 ] || ! grep -qE -e "^error: $message" "$work/err"; then
+        verdict=failed
+    fi
+    tell "$verdict" "$name: $(grep -m 1 '^error: ' "$work/err" || echo 'no message of ours')"
+}
+
+# Every rank in a directory of its own, as if each had another disk, with a scene of its own. Says
+# who it is before it becomes the command.
+cat >"$work/at-home" <<'END'
+#!/bin/sh
+cd "$HOMES/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" || exit 9
+echo $$ >pid
+exec "$@"
+END
+chmod +x "$work/at-home"
+
+homes() {
+    export HOMES=$work/homes
+    rm -rf "$HOMES" "$work/faulty"
+    local rank
+    for rank in 0 1 2; do
+        mkdir -p "$HOMES/$rank"
+        "$binary" new granular-gas --set nx=8 --set ny=7 --set nz=6 --set solver.name=apgd >"$HOMES/$rank/scene.toml"
+    done
+}
+
+# Waits until a command succeeds, but not for ever.
+await() {
+    local try
+    for try in $(seq 300); do
+        if "$@"; then
+            return
+        fi
+        sleep 0.1
+    done
+    return 1
+}
+
+is_under_way() {
+    [ -e "$work/faulty/frames/frame-000000-0001.vtp" ] && [ "$(wc -l <"$work/faulty/steps.csv")" -gt 3 ]
+}
+
+# Something happens to rank 1 in the middle of a run that would take for ever. All ranks must end.
+strikes() {
+    local fault=$1 message=$2 start job rank verdict=ok
+    homes
+    launch 60 -n 3 "$work/at-home" "$binary" run scene.toml --steps 100000000 --threads 1 --quiet \
+        --out "$work/faulty" &
+    job=$!
+    await is_under_way || verdict=failed
+    start=$SECONDS
+    "$fault"
+    if wait "$job"; then
+        verdict=failed
+    fi
+    for rank in 0 1 2; do
+        # Those that a launcher has ended may take a moment to go.
+        await is_gone "$HOMES/$rank/pid" || verdict=failed
+    done
+    if [ -n "$message" ]; then
+        judge_end "$verdict" "$start" "$message" "$fault"
+    else
+        if [ $((SECONDS - start)) -gt 15 ]; then
+            verdict=failed
+        fi
+        tell "$verdict" "$fault: all ranks ended after $((SECONDS - start)) s"
+    fi
+}
+
+is_gone() {
+    ! kill -0 "$(cat "$1")" 2>/dev/null
+}
+
+killed() {
+    kill -KILL "$(cat "$HOMES/1/pid")"
+}
+
+# The next frames of rank 1 go to a disk that is full.
+disk_full() {
+    local k
+    for k in $(seq 1 40); do
+        ln -s /dev/full "$work/faulty/frames/$(printf '.frame-%06d-0001.vtp.partial' "$k")" 2>/dev/null || true
+    done
+}
+
+# A run that ranks refuse because of what rank 1 has at home.
+refuses_home() {
+    local message=$1
+    refuses "$message" -n 3 "$work/at-home" "$binary" run scene.toml --steps 5 --quiet --out "$work/faulty"
+}
+
+# One answer to what all ranks were asked.
+answers_once() {
+    local verdict=ok
+    launch 30 -n 3 "$binary" --help || verdict=failed
+    if [ "$(grep -c 'Usage:' "$work/out")" -ne 1 ]; then
+        verdict=failed
+    fi
+    tell "$verdict" "help is given once"
+}
+
+# The whole workspace is named, though little of it is built: then every dependency has the same
+# features as in a build of all tests, and nothing that is there is compiled again. What MPI adds is
+# built in one profile.
+selected=(--workspace --features barchan-cli/mpi)
+binary=$target/debug/barchan
+cargo clippy "${selected[@]}" --lib --bins --examples -- -D warnings
+# The tests of what is there with MPI only, and of the command's ranks.
+cargo test "${selected[@]}" --lib --bins -- idle:: ranks::
+cargo build "${selected[@]}" --bin barchan --example ranks --example proof
 
 printf '\nranks of %s\n' "$library"
 for count in 1 2 4; do
@@ -159,14 +285,42 @@ fails 20 absent 'rank [02] of 3: waited 2\.[0-9] s in stage "trouble" for all ra
 fails 20 one-sided 'rank [0-2] of 3: .*stage "trouble"'
 fails 15 thread 'rank 1 of 3: MPI was called by another thread'
 
+printf '\nagainst one process\n'
+for count in 1 2 4; do
+    proves "$count"
+done
+
 printf '\nruns across ranks\n'
 for count in 1 2 4; do
     runs "$count"
 done
-refuses '.*already holds a run' bounce --steps 5 --out "$work/run-2"
-refuses 'scenario "bunce"' bunce
-refuses '--ranks is for a single process' bounce --ranks 2
-refuses '--dump-problem: each of 3 ranks has a part' packing --set bodies=50 --steps 2 --dump-problem 1
+refuses '.*already holds a run' -n 3 "$binary" run bounce --steps 5 --quiet --out "$work/run-2"
+refuses 'scenario "bunce"' -n 3 "$binary" run bunce
+refuses '--ranks is for a single process' -n 3 "$binary" run bounce --ranks 2
+refuses '--dump-problem: each of 3 ranks has a part' \
+    -n 3 "$binary" run packing --set bodies=50 --steps 2 --quiet --dump-problem 1
+answers_once
+refuses "unexpected argument '--stops' found" -n 3 "$binary" run bounce --stops 5
+refuses "rank 2 of 3: unexpected argument '--stops' found" \
+    -n 2 "$binary" run bounce --steps 5 : -n 1 "$binary" run bounce --stops 5
+# Open MPI does not start so; that there is no line must not swallow the message.
+OMPI_MCA_pml=nothing refuses "unexpected argument '--stops' found" -n 3 "$binary" run bounce --stops 5
+BARCHAN_PATIENCE=soon refuses 'BARCHAN_PATIENCE is "soon"' -n 3 "$binary" run bounce --steps 5
+refuses 'rank 0 of 3: the ranks are not the same program: rank 2 with barchan 0\.0\.1, messages of layout 0' \
+    -n 2 "$binary" run bounce --steps 5 : -n 1 "$target/debug/examples/ranks" stranger
+
+printf '\nruns in trouble\n'
+homes
+sed -i 's/^seed = .*/seed = 7/' "$HOMES/1/scene.toml"
+refuses_home '.*the ranks have different scenes: rank 1 with seed = 7, but rank 0 with seed = '
+homes
+echo 'gravity = [0, 0' >"$HOMES/1/scene.toml"
+refuses_home 'rank 1 of 3: scene\.toml:[12]: '
+homes
+rm "$HOMES/1/scene.toml"
+refuses_home 'rank 1 of 3: cannot read scene\.toml: No such file'
+strikes killed ''
+strikes disk_full 'rank 1 of 3: cannot write .*/faulty/frames/frame-0000[0-9]*-0001\.vtp: No space left on device'
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
 test "$failed" -eq 0

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// What was typed makes no sense.
+    Usage(Box<clap::Error>),
     /// The input cannot be used.
     Input(String),
     /// Something went wrong on the way.
@@ -40,7 +42,30 @@ impl Failure {
         Self::Told(self.tell())
     }
 
+    /// The same, of one rank alone.
+    #[must_use]
+    pub(crate) fn of_rank(self, rank: usize, ranks: usize) -> Self {
+        let named = |message: &str| {
+            let lines: Vec<_> = message.lines().map(|line| format!("rank {rank} of {ranks}: {line}")).collect();
+            lines.join("\n")
+        };
+        match self {
+            // The others were told something else, so that all the help would not help.
+            Self::Usage(error) => {
+                let text = error.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                Self::Input(named(line.strip_prefix("error: ").unwrap_or(line)))
+            }
+            Self::Input(message) => Self::Input(named(&message)),
+            Self::Failed(message) => Self::Failed(named(&message)),
+            other => other,
+        }
+    }
+
     fn tell(&self) -> u8 {
+        if let Self::Usage(error) = self {
+            show(error);
+        }
         if let Self::Input(message) | Self::Failed(message) | Self::Unsolved(message) = self {
             // A scene can have several faults.
             message.lines().for_each(|line| note(format_args!("error: {line}")));
@@ -51,7 +76,7 @@ impl Failure {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Input(_) => 2,
+            Self::Usage(_) | Self::Input(_) => 2,
             Self::Failed(_) => 1,
             Self::Unsolved(_) => 3,
             Self::Interrupted => 130,
@@ -89,6 +114,12 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         if error.is_elsewhere() { Self::Told(1) } else { Self::Failed(error.to_string()) }
     }
+}
+
+/// Prints help or a fault of what was typed, in colour where that can be seen.
+pub(crate) fn show(error: &clap::Error) {
+    // Nobody may be there to read it.
+    let _ = error.print();
 }
 
 /// Prints to standard output.

@@ -19,11 +19,17 @@ mod target;
 
 use args::{Arguments, Command};
 use clap::Parser;
+use clap::error::ErrorKind;
 use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let result = arguments().and_then(|arguments| obey(arguments.command));
+    result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}
+
+fn obey(command: Command) -> Result<(), Failure> {
+    match command {
         Command::List(args) => scenarios::list(&args),
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
@@ -31,6 +37,18 @@ fn main() -> ExitCode {
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Bench(args) => bench::run(&args),
-    };
-    result.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+    }
+}
+
+/// What was typed. Processes that were started together have all been told the same, and one answers.
+fn arguments() -> Result<Arguments, Failure> {
+    Arguments::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            if ranks::speaks() {
+                failure::show(&error);
+            }
+            Failure::Told(0)
+        }
+        _ => ranks::refuse(Failure::Usage(Box::new(error))),
+    })
 }

@@ -8,15 +8,20 @@ use std::time::Duration;
 /// Seconds that a rank waits for another before it ends the job.
 const PATIENCE_VARIABLE: &str = "BARCHAN_PATIENCE";
 
-/// Where launchers say how many processes they started: Open MPI, MPICH and its kin, MVAPICH,
-/// Slurm's `srun`. (`SLURM_NTASKS` is set in batch scripts too, for what they run just once.)
-const LAUNCHERS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
+/// Where launchers say how many processes they started, and which of them this is: Open MPI, MPICH
+/// and its kin, MVAPICH, Slurm's `srun`. (`SLURM_NTASKS` is set in batch scripts too, for what they run
+/// just once.)
+const LAUNCHERS: [[&str; 2]; 4] = [
+    ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"],
+    ["PMI_SIZE", "PMI_RANK"],
+    ["MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"],
+    ["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"],
+];
 
 /// This process's line to the others. The thread that calls this must make all calls on it.
 pub(crate) fn communicator() -> Result<Box<dyn Communicator>, Failure> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let patience = patience(variable(PATIENCE_VARIABLE).as_deref())?;
-    let mut communicator = start(patience)?;
+    let patience = patience(variable(PATIENCE_VARIABLE).as_deref());
+    let mut communicator = start(*patience.as_ref().unwrap_or(&barchan::comm::PATIENCE))?;
     check_size(communicator.size(), launched(variable))?;
     if let Err(error) = handshake(communicator.as_mut()) {
         // All know; one tells, and ends the others with it.
@@ -25,7 +30,30 @@ pub(crate) fn communicator() -> Result<Box<dyn Communicator>, Failure> {
         }
         communicator.barrier();
     }
+    agree(&mut *communicator, patience)?;
     Ok(communicator)
+}
+
+/// Whether this process speaks for those that were started with it, as far as the launcher tells.
+pub(crate) fn speaks() -> bool {
+    number(variable).is_none_or(|rank| rank == 0)
+}
+
+/// A failure before there is a line to the others, who have mostly come to the same. The first says it
+/// at once, since nobody knows whether there will be a line; then all leave together.
+pub(crate) fn refuse(failure: Failure) -> Failure {
+    if launched(variable).is_none_or(|(_, processes)| processes == 1) {
+        return failure;
+    }
+    let failure = if speaks() { failure.told() } else { failure };
+    match communicator() {
+        Ok(mut comm) => agree::<()>(&mut *comm, Err(failure)).err().unwrap_or(Failure::Told(2)),
+        Err(_) => failure,
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Runs `body` on ranks inside this process, each with as many threads.
@@ -34,14 +62,7 @@ pub(crate) fn in_process(
     threads: u32,
     body: impl Fn(Box<dyn Communicator>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    let variable = |name: &str| std::env::var(name).ok();
-    if let Err(failure) = refuse_both(launched(variable)) {
-        // Each of the processes has come here, and one is enough to say it.
-        return match communicator() {
-            Ok(mut comm) => agree(&mut *comm, Err(failure)),
-            Err(_) => Err(failure),
-        };
-    }
+    refuse_both(launched(variable)).map_err(refuse)?;
     let patience = patience(variable(PATIENCE_VARIABLE).as_deref())?;
     let ranks = ThreadRanks { ranks: ranks as usize, threads_each: threads as usize, patience };
     let results = ranks.run(body).map_err(|error| Failure::Failed(error.to_string()))?;
@@ -61,7 +82,8 @@ fn refuse_both(launched: Option<(&str, usize)>) -> Result<(), Failure> {
     }
 }
 
-/// If any rank has failed, all of them have. The first tells the user, before anybody leaves.
+/// If any rank has failed, all of them have. The first tells the user, before anybody leaves; where
+/// others have nothing to tell, with its number.
 pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, Failure>) -> Result<T, Failure> {
     let rank = comm.rank() as f64;
     let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
@@ -71,7 +93,8 @@ pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, Failure>) 
     }
     let mut code = [result.as_ref().err().map_or(0.0, |failure| f64::from(failure.code()))];
     comm.all_reduce(Reduction::Max, &mut code);
-    let own = result.err().filter(|_| first[0] == rank).map(Failure::told);
+    let of_rank = |failure: Failure| if rank > 0.0 { failure.of_rank(comm.rank(), comm.size()) } else { failure };
+    let own = result.err().filter(|_| first[0] == rank).map(|failure| of_rank(failure).told());
     comm.barrier();
     Err(own.unwrap_or(Failure::Told(code[0] as u8)))
 }
@@ -98,7 +121,13 @@ fn patience(value: Option<&str>) -> Result<Duration, Failure> {
 
 /// How many processes a launcher says that it started, and where it says so.
 fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<(&'static str, usize)> {
-    LAUNCHERS.into_iter().find_map(|name| Some((name, variable(name)?.trim().parse().ok()?)))
+    LAUNCHERS.into_iter().find_map(|[name, _]| Some((name, variable(name)?.trim().parse().ok()?)))
+}
+
+/// Which of its processes a launcher says that this is.
+fn number(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let [_, name] = LAUNCHERS.into_iter().find(|[size, _]| variable(size).is_some())?;
+    variable(name)?.trim().parse().ok()
 }
 
 /// Processes that were started together and do not know each other would all do the same.
@@ -143,6 +172,13 @@ mod tests {
         // A batch script has tasks of its own; what it runs without `srun` is one process.
         assert_eq!(of(&[("SLURM_NTASKS", "128")]), None);
         assert_eq!(of(&[("PMI_SIZE", "many")]), None);
+
+        let number = |pairs: &'static [(&str, &str)]| {
+            number(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+        };
+        assert_eq!(number(&[("PMI_SIZE", "4"), ("PMI_RANK", "3")]), Some(3));
+        // Of a batch script, not of a step.
+        assert_eq!(number(&[("SLURM_PROCID", "3")]), None);
     }
 
     #[test]

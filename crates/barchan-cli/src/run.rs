@@ -8,8 +8,8 @@ use crate::ranks;
 use crate::target::Target;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
-use barchan::output::{RunDirectory, Summary, default_path};
-use barchan::run::{DumpError, Run, RunOptions, frame_count};
+use barchan::output::{OutputError, RunDirectory, Summary, default_path};
+use barchan::run::{DumpError, Run, RunError, RunFailure, RunOptions, frame_count};
 use barchan::scene::Scene;
 use rayon::ThreadPoolBuilder;
 use std::ops::ControlFlow;
@@ -67,7 +67,8 @@ fn overrides(args: &RunArgs, ranks: usize) -> Vec<(String, String)> {
 fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Result<(), Failure> {
     let scene = &target.scene;
     let options = RunOptions { steps: args.steps, strict: args.strict };
-    let (speaks, ranks) = (comm.rank() == 0, comm.size());
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let speaks = rank == 0;
     let quiet = args.quiet || !speaks;
     if !quiet {
         announce(scene, args.steps.unwrap_or_else(|| scene.time.steps()), ranks);
@@ -85,7 +86,7 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
         Ok(directory)
     });
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
-    recorded.map_err(|error| over(Failure::from(error)).told())?;
+    recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
     let mut display = Display::new(quiet, run.steps_total());
     let result = run.complete(|progress| {
@@ -96,6 +97,7 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     interrupt::be_quiet();
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
+        Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),
         Err(failure) => (*failure.summary, Some(Failure::from(failure.error))),
     };
     for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
@@ -112,6 +114,14 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
         }
         None => printed,
     }
+}
+
+/// A file that could not be written. Disks are full and files are missing on one machine of many, so it
+/// counts which rank has found it so.
+fn unwritten(error: OutputError, rank: usize, ranks: usize) -> Failure {
+    let of_rank = ranks > 1 && matches!(error, OutputError::Io { .. });
+    let failure = Failure::from(error);
+    if of_rank { failure.of_rank(rank, ranks) } else { failure }
 }
 
 /// Nothing is left to stop. Launchers end the other ranks with a signal when the first has left, and

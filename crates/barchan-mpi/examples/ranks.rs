@@ -5,6 +5,7 @@
 //! mpirun -n 4 ranks conformance
 //! mpirun -n 2 ranks pace
 //! mpirun -n 3 ranks panic | panic-in-thread | abort | kill | silent | absent | one-sided | thread
+//! mpirun -n 2 barchan run bounce : -n 1 ranks stranger
 //! ```
 
 use barchan::comm::{Communicator, PATIENCE, Reduction, conformance, handshake};
@@ -26,6 +27,9 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if case == "stranger" {
+        be_strange(&mut comm);
+    }
     if let Err(error) = handshake(&mut comm) {
         comm.abort(&error.to_string());
     }
@@ -35,6 +39,14 @@ fn main() -> ExitCode {
         fault => fail(&mut comm, fault),
     }
     ExitCode::SUCCESS
+}
+
+/// Shows the card of another build, where all ranks show theirs.
+fn be_strange(comm: &mut MpiCommunicator) {
+    comm.gather(b"barchan 0.0.1\nmessages of layout 0");
+    comm.broadcast(&mut Vec::new());
+    // Rank 0 has the last word.
+    comm.barrier();
 }
 
 /// Every call, with messages of megabytes; then with messages that are cut into many pieces.

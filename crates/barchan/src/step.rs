@@ -188,10 +188,12 @@ impl Simulation {
     /// A simulation of this rank's part of the world that `scene` describes.
     ///
     /// # Errors
-    /// As for one rank, or if space cannot be divided as the scene says; on all ranks then.
+    /// As for one rank, or if the ranks have different scenes, or space cannot be divided as the scene
+    /// says; on all ranks then.
     pub fn on_ranks(scene: &Scene, mut comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let options = StepOptions::from(scene);
         if comm.size() > 1 {
+            scene.check_same(&mut *comm)?;
             SceneError::agree(&mut *comm, fit_for_ranks(scene))?;
         }
         if comm.size() == 1 && !scene.periods().any() {

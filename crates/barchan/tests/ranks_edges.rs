@@ -261,6 +261,42 @@ fn bodies_are_added_between_steps() {
     }
 }
 
+/// Ranks that add bodies at the same time have nobody to ask for ids.
+#[test]
+fn ids_of_new_bodies_do_not_clash() {
+    // They wander from rank to rank, with ids that others have given.
+    let row = (0..12).map(|k| ball(0.1, [0.25 * f64::from(k), 0.0, 0.0]).with_velocity(DVec3::new(2.0, 0.0, 0.0)));
+    let world = world_of(row, 0.3, 0.0);
+    let beside = [DVec3::Y, DVec3::Z, -DVec3::Y, -DVec3::Z];
+    for division in DIVISIONS {
+        for ranks in [1, 2, 3, 7] {
+            let parts = each_part(&world, options(0.01), Setting::new(ranks, division), |mut simulation| {
+                let mut given = Vec::new();
+                for side in beside {
+                    let bodies = &simulation.world.bodies;
+                    let own = (0..bodies.len()).find(|&i| bodies.is_shown(i) && bodies.id[i] < 12);
+                    if let Some(x) = own.map(|i| bodies.position[i] + 0.15 * side) {
+                        given.push(simulation.world.add(ball(0.02, x.into()).with_velocity(2.0 * DVec3::X)));
+                    }
+                    (0..3).for_each(|_| drop(simulation.step().unwrap()));
+                }
+                (given, ranks::own_ids(&simulation))
+            });
+            let mut given = parts.iter().flat_map(|part| part.0.clone()).collect::<Vec<_>>();
+            let mut there = parts.iter().flat_map(|part| part.1.clone()).collect::<Vec<_>>();
+            given.sort_unstable();
+            there.sort_unstable();
+            assert_eq!(there, (0..12).chain(given.iter().copied()).collect::<Vec<_>>(), "{division:?} {ranks}");
+            let count = given.len();
+            given.dedup();
+            assert!(given.len() == count && count > 2 * ranks && given[0] >= 12, "{division:?} {ranks}: {given:?}");
+            if ranks == 1 {
+                assert_eq!(given, [12, 13, 14, 15]);
+            }
+        }
+    }
+}
+
 #[test]
 fn fixed_and_prescribed_spheres_are_copied() {
     // A kinematic sphere ploughs through a row of others, a second one shakes them from below,

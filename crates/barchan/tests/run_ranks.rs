@@ -306,11 +306,35 @@ fn strict_runs_are_told_once() {
         [("bodies", "60"), ("solver.name", "apgd"), ("solver.tolerance", "1e-14"), ("solver.max_iterations", "1")];
     let scene = scene("packing", &set);
     let results = threads::run(2, 1, |comm| {
-        let options = RunOptions { strict: true, ..steps(150) };
+        // One rank that was told so is enough.
+        let options = RunOptions { strict: comm.rank() == 1, ..steps(150) };
         Run::start_on(&scene, &options, comm).unwrap().to_end(|_| ControlFlow::Continue(()))
     });
     let results = results.unwrap();
     assert!(matches!(assert_spokesman(&results, 0), RunError::MissedTolerance { steps: 150, .. }), "{results:?}");
+}
+
+/// Each rank reads its scene and its arguments by itself.
+#[test]
+fn ranks_with_different_scenes_are_refused() {
+    let refused = |margin: f64, count: u64| {
+        let errors = threads::run(3, 1, |comm| {
+            let (mut scene, mut count_here) = (gas(), 5);
+            if comm.rank() == 2 {
+                scene.contact.margin = margin;
+                count_here = count;
+            }
+            Run::start_on(&scene, &steps(count_here), comm).err().unwrap()
+        });
+        let errors = errors.unwrap();
+        assert!(errors[1..].iter().all(|error| error.is_elsewhere()), "{errors:?}");
+        errors[0].to_string()
+    };
+    let margin = gas().contact.margin;
+    let told = refused(0.375, 5);
+    assert!(told.contains("different scenes: rank 2 with [contact] margin = 0.375, but rank 0 with"), "{told}");
+    let told = refused(margin, 6);
+    assert!(told.contains("different scenes: rank 2 with [time] end = "), "{told}");
 }
 
 #[test]

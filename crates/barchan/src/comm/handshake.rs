@@ -79,7 +79,7 @@ fn differences(cards: &[Vec<u8>]) -> String {
 }
 
 /// "rank 3", "ranks 3, 4 and 5", "ranks 3, 4, … and 92 more".
-fn named(ranks: &[usize]) -> String {
+pub(crate) fn named(ranks: &[usize]) -> String {
     let mut text = String::from(if ranks.len() == 1 { "rank" } else { "ranks" });
     for (k, rank) in ranks.iter().take(NAMED).enumerate() {
         let last = k + 1 == ranks.len();

@@ -16,6 +16,7 @@ mod handshake;
 mod solo;
 pub mod threads;
 
+pub(crate) use handshake::named;
 pub use handshake::{HandshakeError, handshake};
 pub use solo::Solo;
 

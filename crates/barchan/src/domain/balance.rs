@@ -13,9 +13,8 @@ use crate::broad::Aabb;
 use crate::comm::Reduction;
 use crate::partition::{Curve, Cuts, DomainOptions, Morton, WorkMeasure, imbalance};
 use crate::problem::WarmStart;
-use crate::shape::Shape;
 use crate::util::pack::{Pack, Unpacker};
-use crate::world::{Bodies, Body, Sharing, Standing, World};
+use crate::world::{Bodies, Sharing, Standing, World};
 use glam::DVec3;
 
 /// How much farther neighbours are looked for than bodies reach.
@@ -259,7 +258,7 @@ fn take_in(bytes: &[u8], bodies: &mut Bodies, impulses: &mut Vec<([u64; 2], u8, 
         impulses.push((from.take()?, from.take()?, from.take()?));
     }
     while !from.is_empty() {
-        bodies.push(Body::dynamic(Shape::sphere(1.0), DVec3::ZERO), 1.0);
+        bodies.push_place();
         bodies.unpack(bodies.len() - 1, ALL, &mut from)?;
     }
     Some(())

@@ -105,8 +105,16 @@ impl Domain {
 
     /// Prepares the bodies that this rank begins with: those that it owns, and those that every rank
     /// has, which are all walls and the bounded bodies of which `is_everywhere` says so by their ids.
+    /// From here on ranks may add bodies without telling each other: no id is given twice. All ranks
+    /// call this.
     pub fn settle(&mut self, world: &mut World, is_everywhere: impl Fn(u64) -> bool) {
         let bodies = &mut world.bodies;
+        // No rank has seen all ids, so all learn where they end. Where numbers are too large for
+        // exact doubles, the next one is above what rounding may have lost.
+        let mut end = [bodies.id_end() as f64];
+        self.comm.all_reduce(Reduction::Max, &mut end);
+        bodies.keep_ids_below(end[0].next_up() as u64);
+        bodies.share_ids(self.comm.rank(), self.comm.size());
         for i in 0..bodies.len() {
             let bounded = bodies.shape[i].bounding_radius().is_some();
             if !bounded || is_everywhere(bodies.id[i]) {

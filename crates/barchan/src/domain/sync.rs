@@ -19,11 +19,10 @@ use crate::broad::{Aabb, hull};
 use crate::comm::Reduction;
 use crate::partition::Seat;
 use crate::problem::WarmStart;
-use crate::shape::Shape;
 use crate::util::pack::{LAYOUT, Pack, Unpacker};
 use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
 use crate::util::reshape;
-use crate::world::{Bodies, Body, Motion, Sharing, Standing, World};
+use crate::world::{Bodies, Motion, Sharing, Standing, World};
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -477,7 +476,7 @@ impl Domain {
                 heard += 1;
                 known?
             } else {
-                bodies.push(Body::dynamic(Shape::sphere(1.0), DVec3::ZERO), 1.0);
+                bodies.push_place();
                 bodies.len() - 1
             };
             bodies.unpack(i, if tag == Tag::Update { EACH_STEP } else { ONCE }, &mut from)?;

@@ -84,11 +84,13 @@ pub enum OutputError {
     Elsewhere,
 }
 
-/// If any rank could not write, all of them could not. All call this.
+/// If any rank could not write, all of them could not, and the first of those that could not says
+/// why. All call this.
 pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, OutputError>) -> Result<T, OutputError> {
-    let mut failures = [f64::from(u8::from(result.is_err()))];
-    comm.all_reduce(Reduction::Max, &mut failures);
-    if failures[0] > 0.0 { Err(result.err().unwrap_or(OutputError::Elsewhere)) } else { result }
+    let rank = comm.rank() as f64;
+    let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
+    comm.all_reduce(Reduction::Min, &mut first);
+    if first[0] == rank || first[0] == f64::INFINITY { result } else { Err(OutputError::Elsewhere) }
 }
 
 /// Attaches the operation and the path to an input or output error.

@@ -166,17 +166,21 @@ impl Run {
     /// Builds this rank's part of the world. From here on all ranks make the same calls.
     ///
     /// # Errors
-    /// As for one rank, or if space cannot be divided as the scene says, or if the solver cannot work
-    /// across ranks; on all ranks then, and the first that has found something says what.
+    /// As for one rank, or if the ranks have different scenes, or if space cannot be divided as the
+    /// scene says, or if the solver cannot work across ranks; on all ranks then, and the first that has
+    /// found something says what.
     pub fn start_on(scene: &Scene, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let started = Instant::now();
         let mut scene = scene.clone();
         if let Some(steps) = options.steps {
             scene.time.end = steps as f64 * scene.time.step;
         }
-        let simulation = Simulation::on_ranks(&scene, comm)?;
+        let mut simulation = Simulation::on_ranks(&scene, comm)?;
+        // Ranks that judged by different rules would not fail together.
+        let mut strict = [f64::from(u8::from(options.strict))];
+        simulation.line().1.all_reduce(Reduction::Max, &mut strict);
         Ok(Self {
-            strict: options.strict,
+            strict: strict[0] > 0.0,
             steps_total: scene.time.steps(),
             started,
             tally: Tally::default(),

@@ -24,6 +24,7 @@ mod locate;
 mod overrides;
 mod radius;
 pub mod random;
+mod same;
 mod tiles;
 mod toml;
 mod validate;

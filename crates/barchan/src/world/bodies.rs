@@ -69,6 +69,19 @@ pub struct Column {
     pub bytes: usize,
 }
 
+/// Who gives ids: this rank, and how many there are.
+#[derive(Clone, Copy, Debug)]
+struct IdSharers {
+    rank: u64,
+    ranks: u64,
+}
+
+impl Default for IdSharers {
+    fn default() -> Self {
+        Self { rank: 0, ranks: 1 }
+    }
+}
+
 /// Declares the columns once: the struct, its length-preserving operations and the list.
 macro_rules! columns {
     (@pack Derived $value:expr, $out:ident) => {};
@@ -83,6 +96,7 @@ macro_rules! columns {
         pub struct Bodies {
             $($(#[$doc])* pub $name: Vec<$type>,)*
             next_id: u64,
+            sharers: IdSharers,
         }
 
         impl Bodies {
@@ -246,9 +260,17 @@ impl Bodies {
     /// # Panics
     /// If a dynamic body has a shape without a finite mass.
     pub fn push(&mut self, body: Body, density: f64) -> u64 {
-        let id = self.next_id;
+        let IdSharers { rank, ranks } = self.sharers;
+        let id = self.next_id + (rank + ranks - self.next_id % ranks) % ranks;
         self.push_with_id(id, body, density);
         id
+    }
+
+    /// Adds a place for a body that a message will fill. It has no id yet, and none is used up.
+    pub(crate) fn push_place(&mut self) {
+        let next = self.next_id;
+        self.push_with_id(0, Body::dynamic(Shape::sphere(1.0), DVec3::ZERO), 1.0);
+        self.next_id = next;
     }
 
     /// Adds a body that has an id already. No other body here may have it; ids that are given
@@ -286,6 +308,17 @@ impl Bodies {
     /// Ids below `end` are taken, by bodies here or elsewhere: [`Self::push`] gives larger ones.
     pub fn keep_ids_below(&mut self, end: u64) {
         self.next_id = self.next_id.max(end);
+    }
+
+    /// Ids below this one are taken.
+    pub(crate) fn id_end(&self) -> u64 {
+        self.next_id
+    }
+
+    /// From now on [`Self::push`] gives every rank ids of its own, without a word between them: the
+    /// k-th rank of n has those that leave k when they are divided by n.
+    pub(crate) fn share_ids(&mut self, rank: usize, ranks: usize) {
+        self.sharers = IdSharers { rank: rank as u64, ranks: ranks as u64 };
     }
 
     /// The present index of the body with this id.
@@ -363,6 +396,20 @@ mod tests {
         bodies.keep_ids_below(10);
         assert_eq!(bodies.push(ball(), 1.0), 20);
         assert_eq!((bodies.index_of(3), bodies.index_of(20)), (Some(1), Some(3)));
+    }
+
+    #[test]
+    fn ranks_give_ids_of_their_own() {
+        let ball = || Body::dynamic(Shape::sphere(1.0), DVec3::ZERO);
+        let of_rank = |rank: usize| {
+            let mut bodies = Bodies::default();
+            bodies.keep_ids_below(10);
+            bodies.share_ids(rank, 4);
+            // What comes from elsewhere uses up none.
+            bodies.push_place();
+            [(); 3].map(|()| bodies.push(ball(), 1.0))
+        };
+        assert_eq!([0, 1, 2, 3].map(of_rank), [[12, 16, 20], [13, 17, 21], [10, 14, 18], [11, 15, 19]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Worlds spread over ranks, and the same worlds in one piece.
 //!
-//! Ranks are threads here that share nothing but messages. What they have done is put together by
+//! Ranks are threads mostly that share nothing but messages. What they have done is put together by
 //! ids, and judged by code that knows everything: plain loops over all bodies and their images.
 
 // Each test program takes what it needs.
@@ -198,12 +198,20 @@ fn advance(
 
 /// A run without ranks and domains.
 pub(crate) fn in_one_piece(world: &World, options: StepOptions, steps: usize) -> Outcome {
-    let mut simulation = Simulation::new(world.clone(), options);
-    let mut outcome = Outcome::default();
-    advance(&mut simulation, steps, &mut outcome, &|_, _| ());
-    collect(&mut simulation, &mut outcome);
-    outcome.contacts.sort_unstable();
-    outcome
+    join(vec![run(Simulation::new(world.clone(), options), steps)])
+}
+
+/// This rank's part of a world of which every rank has all bodies.
+pub(crate) fn part(
+    world: &World,
+    options: StepOptions,
+    setting: Setting,
+    mut comm: Box<dyn Communicator>,
+) -> Simulation {
+    let partition = partition(world, setting.division, setting.periods, &mut *comm);
+    let mut own = world.clone();
+    keep_own(&mut own, &*partition);
+    Simulation::part(own, options, Domain::new(comm, partition, setting.periods))
 }
 
 /// Runs `work` on every rank with its part of a world.
@@ -213,23 +221,21 @@ pub(crate) fn each_part<R: Send>(
     setting: Setting,
     work: impl Fn(Simulation) -> R + Sync,
 ) -> Vec<R> {
-    let parts = threads::run(setting.ranks, setting.threads, |mut comm| {
-        let partition = partition(world, setting.division, setting.periods, &mut *comm);
-        let mut own = world.clone();
-        keep_own(&mut own, &*partition);
-        work(Simulation::part(own, options, Domain::new(comm, partition, setting.periods)))
-    });
+    let parts = threads::run(setting.ranks, setting.threads, |comm| work(part(world, options, setting, comm)));
     parts.unwrap()
+}
+
+/// What one rank did in so many steps.
+pub(crate) fn run(mut simulation: Simulation, steps: usize) -> Outcome {
+    let mut outcome = Outcome::default();
+    advance(&mut simulation, steps, &mut outcome, &|_, _| ());
+    collect(&mut simulation, &mut outcome);
+    outcome
 }
 
 /// A run on ranks, put together.
 pub(crate) fn on_ranks(world: &World, options: StepOptions, steps: usize, setting: Setting) -> Outcome {
-    join(each_part(world, options, setting, |mut simulation| {
-        let mut outcome = Outcome::default();
-        advance(&mut simulation, steps, &mut outcome, &|_, _| ());
-        collect(&mut simulation, &mut outcome);
-        outcome
-    }))
+    join(each_part(world, options, setting, |simulation| run(simulation, steps)))
 }
 
 /// A run of a scene of which every rank builds its own part. `each` sees every rank after every step.
