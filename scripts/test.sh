@@ -89,6 +89,8 @@ readme() {
 }
 
 examples() {
+    # The tests have built them.
+    cargo build --workspace --examples
     mkdir "$work/examples"
     cd "$work/examples"
     local file name
@@ -96,7 +98,7 @@ examples() {
         name=$(basename "$file" .rs)
         printf '\n$ example %s\n' "$name"
         # An argument is a directory for results, where an example has any.
-        cargo run --release --manifest-path "$root/Cargo.toml" -p barchan --example "$name" -- "$work/examples"
+        "$target/debug/examples/$name" "$work/examples"
     done
 }
 
@@ -123,7 +125,7 @@ stage "formatting" cargo fmt --all --check
 stage "lints" cargo clippy --workspace --all-targets -- -D warnings
 stage "tests" cargo test --workspace
 stage "documentation" documentation
-stage "release build" cargo build --release --workspace
+stage "release build" cargo build --release
 stage "commands of the README" readme
 stage "examples" examples
 stage "frames as VTK reads them" vtk

@@ -3,19 +3,16 @@
 //! Before each step the states of all ranks are put together, and loops over all bodies and their
 //! images say which contacts there are. So a difference in one step is not carried on to the next.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
+use crate::ranks::{
+    Ball, DIVISIONS, RANKS, Setting, all_contacts, each_part, largest_difference, on_ranks, own_balls, random, treated,
+    world_of,
+};
 use barchan::DVec3;
 use barchan::partition::Periods;
 use barchan::shape::Shape;
 use barchan::solver::SolverName;
 use barchan::step::StepOptions;
 use barchan::world::{Body, World};
-use ranks::{
-    Ball, DIVISIONS, RANKS, Setting, all_contacts, each_part, largest_difference, on_ranks, own_balls, random, treated,
-    world_of,
-};
 
 const H: f64 = 0.02;
 const STEPS: usize = 12;

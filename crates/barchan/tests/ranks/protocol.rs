@@ -5,9 +5,7 @@
 //! ranks have and say is put together and compared: who owns, who holds, what the lists say, and who
 //! treats which contact.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
+use crate::ranks::{keep_own, nearest, random, shifts, world_of};
 use barchan::DVec3;
 use barchan::broad::Aabb;
 use barchan::comm::threads;
@@ -18,7 +16,6 @@ use barchan::problem::WarmStart;
 use barchan::shape::Shape;
 use barchan::world::{Body, Standing, World};
 use proptest::prelude::*;
-use ranks::{keep_own, nearest, random, shifts, world_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The edge of the cell. The frame of the Morton curve is twice as long.

@@ -1,20 +1,11 @@
 //! Every solver across ranks solves the problem of one process.
 
-#[path = "common/bounds.rs"]
-mod bounds;
-#[path = "common/ranks.rs"]
-mod ranks;
-#[path = "common/ranks_judge.rs"]
-mod ranks_judge;
-#[path = "common/solving.rs"]
-mod solving;
-
+use crate::ranks::{Division, Setting, bed, each_part};
+use crate::ranks_judge::{Judge, Step, asked};
 use barchan::problem::{Friction, System};
 use barchan::solver::{Report, SolverName, Status};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::World;
-use ranks::{Division, Setting, bed, each_part};
-use ranks_judge::{Judge, Step, asked};
 
 fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptions) {
     for &law in laws {

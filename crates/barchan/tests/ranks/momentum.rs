@@ -6,14 +6,11 @@
 //! than the sizes of all parts together. So a step of k sweeps loses at most ε c k (Σ m|v| + 2 Σ|p|)
 //! over all bodies, with c operations for each part: multiply by the inverse mass, add, send, add.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
+use crate::ranks::{DIVISIONS, Division, RANKS, Setting, each_part, own_ids, random, scene};
 use barchan::DVec3;
 use barchan::solver::{SolverName, SolverOptions};
 use barchan::step::StepOptions;
 use barchan::world::{Standing, World};
-use ranks::{DIVISIONS, Division, RANKS, Setting, each_part, random, scene};
 
 const STEPS: usize = 20;
 /// Operations a part of the sum.
@@ -55,7 +52,7 @@ fn is_conserved(solver: &str, options: StepOptions, ranks: usize, division: Divi
     let (before, size) = momentum(&world);
     let parts = each_part(&world, options, Setting::periodic(ranks, division, periods), |mut simulation| {
         let (mut lost, mut contacts, mut moved) = (0.0, 0, 0);
-        let mut known = ranks::own_ids(&simulation);
+        let mut known = own_ids(&simulation);
         for _ in 0..steps {
             let (_, size) = momentum(&simulation.world);
             let report = simulation.step().unwrap();
@@ -63,7 +60,7 @@ fn is_conserved(solver: &str, options: StepOptions, ranks: usize, division: Divi
             let sweeps = f64::from(report.solver.iterations + 2);
             lost += f64::EPSILON * OPERATIONS * sweeps * (size + 2.0 * pushes);
             contacts += simulation.impulses().count();
-            let own = ranks::own_ids(&simulation);
+            let own = own_ids(&simulation);
             moved += own.iter().filter(|id| known.binary_search(id).is_err()).count();
             known = own;
         }

@@ -1,15 +1,12 @@
 //! A granular gas over many steps: nobody is lost, nobody is doubled, and runs repeat themselves.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
+use crate::ranks::{scene, scene_on_ranks};
 use barchan::DVec3;
 use barchan::partition::PartitionName;
 use barchan::scene::Scene;
 use barchan::solver::SolverName;
 use barchan::step::Simulation;
 use barchan::world::Standing;
-use ranks::{scene, scene_on_ranks};
 use std::sync::Mutex;
 
 /// A small periodic gas that drifts through its cell, so that it migrates all the time.

@@ -1,9 +1,10 @@
 //! Where the protocol of ranks could slip: borders, corners, images, empty ranks, and bodies that are
 //! too fast, too large, or moved by others.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
+use crate::ranks::{
+    DIVISIONS, Outcome, Setting, all_contacts, each_part, in_one_piece, keep_own, largest_difference, on_ranks,
+    own_balls, own_ids, scene_on_ranks, treated, world_of,
+};
 use barchan::DVec3;
 use barchan::comm::threads;
 use barchan::domain::{Domain, DomainError};
@@ -13,10 +14,6 @@ use barchan::shape::Shape;
 use barchan::solver::SolverName;
 use barchan::step::{Simulation, StepError, StepOptions};
 use barchan::world::{Body, ExternalForce, ForceField, Motion, Oscillation, Prescribed, Standing, World};
-use ranks::{
-    DIVISIONS, Outcome, Setting, all_contacts, each_part, in_one_piece, keep_own, largest_difference, on_ranks,
-    own_balls, scene_on_ranks, treated, world_of,
-};
 
 fn ball(radius: f64, x: [f64; 3]) -> Body {
     Body::dynamic(Shape::sphere(radius), DVec3::from_array(x))
@@ -250,7 +247,7 @@ fn bodies_are_added_between_steps() {
                     simulation.world.add_with_id(7, ball(0.1, [0.05, 0.25, 0.05]));
                 }
                 (0..3).for_each(|_| drop(simulation.step().unwrap()));
-                (ranks::own_ids(&simulation), treated(&simulation))
+                (own_ids(&simulation), treated(&simulation))
             });
             let mut ids: Vec<_> = parts.iter().flat_map(|part| part.0.clone()).collect();
             let mut contacts: Vec<_> = parts.iter().flat_map(|part| part.1.clone()).collect();
@@ -280,7 +277,7 @@ fn ids_of_new_bodies_do_not_clash() {
                     }
                     (0..3).for_each(|_| drop(simulation.step().unwrap()));
                 }
-                (given, ranks::own_ids(&simulation))
+                (given, own_ids(&simulation))
             });
             let mut given = parts.iter().flat_map(|part| part.0.clone()).collect::<Vec<_>>();
             let mut there = parts.iter().flat_map(|part| part.1.clone()).collect::<Vec<_>>();

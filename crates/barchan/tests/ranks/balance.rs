@@ -1,17 +1,11 @@
 //! The Morton curve cut anew while a simulation runs.
 
+use crate::ranks::scene;
 use barchan::DVec3;
 use barchan::comm::threads;
-use barchan::scenario;
-use barchan::scene::Scene;
 use barchan::step::Simulation;
 use barchan::world::Standing;
 use std::collections::BTreeMap;
-
-fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
-    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    scenario::find(name).unwrap().scene(&set).unwrap()
-}
 
 fn positions(simulation: &Simulation) -> BTreeMap<u64, DVec3> {
     let bodies = &simulation.world.bodies;

@@ -1,13 +1,10 @@
 //! Worlds spread over ranks against the same worlds in one piece: positions, iterations, contacts.
 
-#[path = "common/ranks.rs"]
-mod ranks;
-
-use barchan::partition::Periods;
-use barchan::solver::SolverName;
-use ranks::{
+use crate::ranks::{
     DIVISIONS, RANKS, Setting, bed, fastest, in_one_piece, largest_difference, on_ranks, scene, scene_on_ranks,
 };
+use barchan::partition::Periods;
+use barchan::solver::SolverName;
 
 #[test]
 fn apgd_is_the_same_on_any_number_of_ranks() {

@@ -1,0 +1,20 @@
+//! Worlds on ranks against the same worlds in one process.
+
+#[path = "../common/bounds.rs"]
+mod bounds;
+#[path = "../common/ranks.rs"]
+mod ranks;
+#[path = "../common/ranks_judge.rs"]
+mod ranks_judge;
+#[path = "../common/solving.rs"]
+mod solving;
+
+mod balance;
+mod contacts;
+mod edges;
+mod gas;
+mod momentum;
+mod protocol;
+mod runs;
+mod solvers;
+mod steps;
