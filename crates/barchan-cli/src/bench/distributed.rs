@@ -159,30 +159,35 @@ fn seconds_a_step(
     times.into_iter().try_fold(0.0, |longest: f64, time| time.map(|time| longest.max(time))).map_err(failed)
 }
 
-/// Work of the busiest of eight ranks against the mean while a column collapses: with cuts that
-/// follow the work, and with the first ones.
+/// Work of the busiest of eight ranks against the mean, in windows of twenty steps while a column
+/// collapses: with cuts that follow the work, and with the first ones.
 fn balance() -> Result<Value, Failure> {
+    const WINDOW: usize = 20;
+    const WINDOWS: usize = 40;
     let mut table = serde_json::Map::new();
     for (text, imbalance) in [("following", "1.05"), ("fixed", "1000")] {
         let set = [("domain.partition", "morton"), ("domain.work", "time"), ("domain.imbalance", imbalance)];
         let scene = named("column-collapse", &set)?;
         let parts = threads::run(8, 1, |comm| {
             let mut simulation = Simulation::on_ranks(&scene, comm).map_err(|e| e.to_string())?;
-            let mut seen = Vec::new();
-            for step in 1..=600u32 {
-                simulation.step().map_err(|e| e.to_string())?;
-                // The first look has come from how the scene was built.
-                if step > 20 {
-                    seen.extend(simulation.domain().and_then(|domain| domain.imbalance()));
-                }
+            let mut work = vec![0.0];
+            for _ in 0..WINDOWS {
+                (0..WINDOW).try_for_each(|_| simulation.step().map(drop)).map_err(|e| e.to_string())?;
+                work.extend(simulation.domain().and_then(|domain| domain.work()));
             }
-            Ok::<_, String>(seen)
+            let windows: Vec<f64> = work.windows(2).map(|ends| ends[1] - ends[0]).collect();
+            Ok::<_, String>((windows, simulation.domain().map_or(0, |domain| domain.divisions())))
         })
         .map_err(failed)?;
-        let seen = parts.into_iter().next().transpose().map_err(failed)?.unwrap_or_default();
-        let mean = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
+        let parts: Vec<_> = parts.into_iter().collect::<Result<_, _>>().map_err(failed)?;
+        let of_window = |k: usize| {
+            let largest = parts.iter().map(|part| part.0[k]).fold(0.0, f64::max);
+            largest * parts.len() as f64 / parts.iter().map(|part| part.0[k]).sum::<f64>()
+        };
+        let seen: Vec<f64> = (0..WINDOWS).map(of_window).collect();
+        let mean = seen.iter().sum::<f64>() / WINDOWS as f64;
         let worst = seen.iter().copied().fold(0.0, f64::max);
-        table.insert(text.into(), json!({ "mean": mean, "worst": worst, "last": seen.last() }));
+        table.insert(text.into(), json!({ "mean": mean, "worst": worst, "divisions": parts[0].1, "windows": seen }));
     }
     Ok(table.into())
 }

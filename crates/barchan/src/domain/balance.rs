@@ -55,6 +55,8 @@ pub(super) struct Balance {
     measure: WorkMeasure,
     steps: u32,
     work: Work,
+    /// Work since the start.
+    pub(super) total: f64,
     reach: f64,
     /// Times that the curve was cut anew, and the last imbalance seen.
     pub(super) cuts: u32,
@@ -71,6 +73,7 @@ impl Balance {
             measure,
             steps: 0,
             work: Work::default(),
+            total: 0.0,
             reach,
             cuts: 0,
             last: 1.0,
@@ -86,6 +89,7 @@ impl Domain {
             balance.steps += 1;
             balance.work.bodies += work.bodies;
             balance.work.contacts += work.contacts;
+            balance.total += work.bodies + work.contacts;
         }
     }
 

@@ -103,6 +103,11 @@ impl Domain {
         self.balance.as_ref().map(|balance| balance.last)
     }
 
+    /// The work of this rank since the start, as it is measured for balance.
+    pub fn work(&self) -> Option<f64> {
+        self.balance.as_ref().map(|balance| balance.total)
+    }
+
     /// Prepares the bodies that this rank begins with: those that it owns, and those that every rank
     /// has, which are all walls and the bounded bodies of which `is_everywhere` says so by their ids.
     /// From here on ranks may add bodies without telling each other: no id is given twice. All ranks
