@@ -147,8 +147,7 @@ fn share(scene: &Scene, ranks: u32) -> Result<String, SceneError> {
         return Ok(format!("{} ranges of the Morton curve", grouped(ranks.into())));
     }
     let cell = domain.cell(&scene.extent()).map_err(fault)?;
-    let automatic = || Cartesian::automatic(ranks as usize, cell.high - cell.low, domain.periodic);
-    let blocks = domain.blocks.unwrap_or_else(automatic);
+    let blocks = domain.blocks_on(ranks as usize, &cell);
     Cartesian::new(ranks as usize, 0, blocks, cell.low, cell.high, domain.periodic).map_err(fault)?;
     let [x, y, z] = blocks;
     let size = (cell.high - cell.low) / DVec3::from(blocks.map(f64::from));
@@ -194,8 +193,10 @@ fn pairs(scene: &Scene) -> Vec<String> {
 fn time(scene: &Scene) -> String {
     let (steps, h) = (scene.time.steps(), scene.time.step);
     let reached = steps as f64 * h;
-    let off = if (reached - scene.time.end).abs() > 1e-6 * h {
-        format!(", not {} s: the end is no multiple of the step", short(scene.time.end))
+    let off = reached - scene.time.end;
+    let off = if off.abs() > 1e-6 * h {
+        let side = if off < 0.0 { "before" } else { "after" };
+        format!(", {} s {side} its end, which is no multiple of the step", short(off.abs()))
     } else {
         String::new()
     };

@@ -100,13 +100,9 @@ impl From<StepError> for Failure {
 
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
-        match error {
-            OutputError::Io { .. } => Self::Failed(error.to_string()),
-            OutputError::Occupied { .. } | OutputError::ForeignScene { .. } | OutputError::NotADirectory { .. } => {
-                Self::Input(error.to_string())
-            }
-            OutputError::Elsewhere => Self::Told(1),
-        }
+        let make = if error.is_input() { Self::Input } else { Self::Failed };
+        let failure = make(error.to_string());
+        if matches!(error, OutputError::Elsewhere { .. }) { Self::Told(failure.code()) } else { failure }
     }
 }
 
@@ -131,7 +127,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Prints a line to standard error, if anybody is there to read it.
+/// Prints a line to standard error, if anybody is there to read it. All at once: launchers put their
+/// own lines between what is written in pieces.
 pub(crate) fn note(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }

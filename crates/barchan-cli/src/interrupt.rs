@@ -8,7 +8,7 @@ use std::process::exit;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
-static IS_QUIET: AtomicBool = AtomicBool::new(false);
+static ANSWERS: AtomicBool = AtomicBool::new(false);
 
 /// Starts to listen.
 pub(crate) fn listen() -> Result<(), Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn listen() -> Result<(), Failure> {
         if REQUESTS.fetch_add(1, Ordering::SeqCst) > 0 {
             exit(130);
         }
-        if IS_QUIET.load(Ordering::SeqCst) {
+        if !ANSWERS.load(Ordering::SeqCst) {
             return;
         }
         // A progress bar may stand on the line.
@@ -26,9 +26,15 @@ pub(crate) fn listen() -> Result<(), Failure> {
     ctrlc::set_handler(handler).map_err(|error| Failure::Failed(format!("cannot listen to signals: {error}")))
 }
 
-/// Leaves it to another rank to answer the user.
+/// From here on there is something to stop, and this rank answers the user.
+pub(crate) fn answer() {
+    ANSWERS.store(true, Ordering::SeqCst);
+}
+
+/// Nothing is left to stop. Launchers end the other ranks with a signal when the first has left, and
+/// that needs no answer.
 pub(crate) fn be_quiet() {
-    IS_QUIET.store(true, Ordering::SeqCst);
+    ANSWERS.store(false, Ordering::SeqCst);
 }
 
 /// Whether the user wants to stop.

@@ -31,9 +31,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// One rank of the run, which may be the only one.
 fn on_rank(args: &RunArgs, mut comm: Box<dyn Communicator>) -> Result<(), Failure> {
-    if comm.rank() > 0 && args.ranks.is_none() {
-        interrupt::be_quiet();
-    }
     let target = prepare(args, comm.size());
     let target = ranks::agree(&mut *comm, target)?;
     simulate(args, &target, comm)
@@ -70,6 +67,9 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     let (rank, ranks) = (comm.rank(), comm.size());
     let speaks = rank == 0;
     let quiet = args.quiet || !speaks;
+    if speaks {
+        interrupt::answer();
+    }
     if !quiet {
         announce(scene, args.steps.unwrap_or_else(|| scene.time.steps()), ranks);
     }
@@ -124,8 +124,7 @@ fn unwritten(error: OutputError, rank: usize, ranks: usize) -> Failure {
     if of_rank { failure.of_rank(rank, ranks) } else { failure }
 }
 
-/// Nothing is left to stop. Launchers end the other ranks with a signal when the first has left, and
-/// that needs no answer.
+/// A run that has not come to its first step.
 fn over(failure: Failure) -> Failure {
     interrupt::be_quiet();
     failure

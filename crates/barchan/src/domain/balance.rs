@@ -23,6 +23,9 @@ const ROOM: f64 = 1.5;
 /// All that travels with a body.
 const ALL: &[Sharing] = &[Sharing::CopiedEachStep, Sharing::CopiedOnce, Sharing::Owned];
 
+/// How near to the least imbalance there is the work must come.
+const NEARLY: f64 = 1.02;
+
 /// How much more often than asked for the ranks look while the work moves.
 const HURRY: u32 = 5;
 
@@ -58,6 +61,8 @@ pub(super) struct Balance {
     /// Work since the start.
     pub(super) total: f64,
     reach: f64,
+    /// The imbalance that one body alone makes, which no cut can mend.
+    least: f64,
     /// Times that the curve was cut anew, and the last imbalance seen.
     pub(super) cuts: u32,
     pub(super) last: f64,
@@ -75,6 +80,7 @@ impl Balance {
             work: Work::default(),
             total: 0.0,
             reach,
+            least: 1.0,
             cuts: 0,
             last: 1.0,
         }
@@ -106,7 +112,7 @@ impl Domain {
         let work = std::mem::take(&mut balance.work);
         balance.steps = 0;
         balance.last = imbalance(&mut *self.comm, work.bodies + work.contacts);
-        if balance.last <= balance.limit {
+        if balance.last <= balance.limit.max(NEARLY * balance.least) {
             balance.wait = balance.interval.min(2 * balance.wait);
             return Ok(());
         }
@@ -132,6 +138,7 @@ impl Domain {
         let weights = self.weights(bodies, warm, work);
         let places = (0..bodies.len()).filter(|&i| self.goes_along(bodies, i));
         let places: Vec<(DVec3, f64)> = places.map(|i| (self.home(bodies, i), weights[i])).collect();
+        let least = self.least_imbalance(&places);
         let cuts = Cuts::balanced(&mut *self.comm, curve, places);
         let partition = Morton::new(&cuts, self.partition.rank(), reach);
         let partition = partition.map_err(|error| DomainError::Division { message: error.to_string() })?;
@@ -139,6 +146,7 @@ impl Domain {
         self.partition = Box::new(partition);
         if let Some(balance) = &mut self.balance {
             balance.cuts += 1;
+            balance.least = least;
         }
         Ok(())
     }
@@ -168,6 +176,15 @@ impl Domain {
             (low[axis], high[axis]) = (self.periods.low[axis], self.periods.high[axis]);
         }
         Aabb { low, high }
+    }
+
+    /// The imbalance if the heaviest body were alone on its rank.
+    fn least_imbalance(&mut self, places: &[(DVec3, f64)]) -> f64 {
+        let mut heaviest = [places.iter().map(|place| place.1).fold(0.0, f64::max)];
+        let mut total = [places.iter().map(|place| place.1).sum()];
+        self.comm.all_reduce(Reduction::Max, &mut heaviest);
+        self.comm.all_reduce(Reduction::Sum, &mut total);
+        if total[0] > 0.0 { heaviest[0] * self.comm.size() as f64 / total[0] } else { 1.0 }
     }
 
     /// What each body has cost: its share of the time for bodies, and that of its contacts.

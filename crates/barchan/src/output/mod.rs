@@ -81,16 +81,35 @@ pub enum OutputError {
     },
     /// Another rank could not write; it says why itself.
     #[error("another rank could not write its files")]
-    Elsewhere,
+    Elsewhere {
+        /// Whether that is a matter of what the user has asked for.
+        is_input: bool,
+    },
+}
+
+impl OutputError {
+    /// Whether the user can mend it by asking for something else.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Io { .. } => false,
+            Self::Occupied { .. } | Self::ForeignScene { .. } | Self::NotADirectory { .. } => true,
+            Self::Elsewhere { is_input } => *is_input,
+        }
+    }
 }
 
 /// If any rank could not write, all of them could not, and the first of those that could not says
 /// why. All call this.
 pub(crate) fn agree<T>(comm: &mut dyn Communicator, result: Result<T, OutputError>) -> Result<T, OutputError> {
     let rank = comm.rank() as f64;
-    let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
+    // The half says what kind of error it is.
+    let own = match &result {
+        Ok(_) => f64::INFINITY,
+        Err(error) => rank + if error.is_input() { 0.5 } else { 0.0 },
+    };
+    let mut first = [own];
     comm.all_reduce(Reduction::Min, &mut first);
-    if first[0] == rank || first[0] == f64::INFINITY { result } else { Err(OutputError::Elsewhere) }
+    if first[0] == own { result } else { Err(OutputError::Elsewhere { is_input: first[0].fract() > 0.0 }) }
 }
 
 /// Attaches the operation and the path to an input or output error.

@@ -17,6 +17,13 @@ impl DomainOptions {
         }
     }
 
+    /// How many blocks there are along each axis of a cell: as given, or else those with the least
+    /// surface. A single rank has one, whatever is given for several.
+    pub fn blocks_on(&self, ranks: usize, cell: &Aabb) -> [u32; 3] {
+        let automatic = || Cartesian::automatic(ranks, cell.high - cell.low, self.periodic);
+        if ranks == 1 { [1; 3] } else { self.blocks.unwrap_or_else(automatic) }
+    }
+
     /// The periodic cell.
     pub fn periods(&self) -> Result<Periods, PartitionError> {
         let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
@@ -83,8 +90,7 @@ pub fn build(
     if options.chosen()? == PartitionName::Morton {
         return Ok(Box::new(Morton::balanced(comm, Curve::around(&cell, &periods), reach, work)?));
     }
-    let automatic = || Cartesian::automatic(ranks, cell.high - cell.low, options.periodic);
-    let blocks = options.blocks.unwrap_or_else(automatic);
+    let blocks = options.blocks_on(ranks, &cell);
     Ok(Box::new(Cartesian::new(ranks, rank, blocks, cell.low, cell.high, options.periodic)?))
 }
 
@@ -134,10 +140,12 @@ mod tests {
     fn faults_are_told_with_their_numbers() {
         let extent = Aabb { low: DVec3::ZERO, high: DVec3::ONE };
         let fault = |options: DomainOptions| {
-            build(&options, &extent, 0.1, nothing(), &mut Solo).err().expect("a fault").to_string()
+            let faults = crowd(2, |comm| build(&options, &extent, 0.1, nothing(), comm).err().map(|e| e.to_string()));
+            assert_eq!(faults[0], faults[1]);
+            faults[0].clone().expect("a fault")
         };
         let blocks = fault(DomainOptions { blocks: Some([4, 2, 1]), ..DomainOptions::default() });
-        assert!(blocks.contains("4 x 2 x 1 blocks are 8") && blocks.contains("1 ranks"), "{blocks}");
+        assert!(blocks.contains("4 x 2 x 1 blocks are 8") && blocks.contains("2 ranks"), "{blocks}");
         let overflow = fault(DomainOptions { blocks: Some([u32::MAX; 3]), ..DomainOptions::default() });
         assert!(overflow.contains("79228162458924105385300197375"), "{overflow}");
         let missing = fault(DomainOptions { periodic: [false, true, false], ..DomainOptions::default() });

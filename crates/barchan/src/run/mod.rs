@@ -105,7 +105,7 @@ impl RunError {
         matches!(
             self,
             Self::Elsewhere
-                | Self::Output(OutputError::Elsewhere)
+                | Self::Output(OutputError::Elsewhere { .. })
                 | Self::Step(StepError::Domain { error: DomainError::Elsewhere, .. })
         )
     }
@@ -294,7 +294,7 @@ impl Run {
         let mut votes = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
         self.simulation.line().1.all_reduce(Reduction::Max, &mut votes);
         written?;
-        if votes[1] > 0.0 { Err(OutputError::Elsewhere) } else { Ok(votes[0] > 0.0) }
+        if votes[1] > 0.0 { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(votes[0] > 0.0) }
     }
 
     /// Of the ranks that know why the run failed, the first says it. All ranks have failed, or none.

@@ -34,6 +34,8 @@ const SHORT_PATIENCE: u32 = 1_000;
 const SECOND_LOOKS: u32 = 3;
 /// A residual so many times the best under Coulomb's law means that momentum has led astray.
 const ASTRAY: f64 = 4.0;
+/// And without momentum: how far the residual may rise before sweeps count as diverging.
+const RISES: f64 = 10.0;
 /// So do so many sweeps without a better one: too much momentum may keep the residual swinging just
 /// above the best. Half as many are too few where it swings and still falls.
 const SWINGS: u32 = 200;
@@ -197,6 +199,11 @@ impl<S: Default> Sweeping<S> {
                 } else if residual <= options.tolerance {
                     break Status::Converged;
                 } else if report.iterations >= options.max_iterations {
+                    // Sweeps without momentum make their way where the residual first rises, from no
+                    // impulses at all: what the last has reached counts, as in S4.
+                    if !style.momentum && residual <= RISES * best_residual {
+                        best = present;
+                    }
                     break Status::IterationLimit;
                 } else if still || report.iterations - best_iteration > patience {
                     break Status::Stalled;

@@ -234,7 +234,7 @@ fn a_directory_that_cannot_be_made_is_told_by_rank_0() {
     });
     let errors = errors.unwrap();
     assert!(matches!(errors[0], OutputError::NotADirectory { .. }), "{errors:?}");
-    assert!(errors[1..].iter().all(|error| matches!(error, OutputError::Elsewhere)), "{errors:?}");
+    assert!(errors[1..].iter().all(|error| matches!(error, OutputError::Elsewhere { is_input: true })), "{errors:?}");
 }
 
 /// Exactly this rank says why.
