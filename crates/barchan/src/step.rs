@@ -333,8 +333,16 @@ impl Simulation {
         }
     }
 
+    /// Says what this rank is about to do, for those who wait for it.
+    fn stage(&mut self, name: &'static str) {
+        if let Some(domain) = &mut self.domain {
+            domain.comm().stage(name);
+        }
+    }
+
     /// Counts bodies, contacts and overlaps over all ranks. The largest overlap is still this rank's.
     fn count(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+        self.stage("count of contacts");
         let overlap = self.contacts.overlap();
         let here = [self.world.bodies.bounded_len(), self.problem.contacts(), overlap.count].map(|n| n as f64);
         let [_, bodies, contacts, count, sum] =
@@ -346,6 +354,7 @@ impl Simulation {
 
     /// Takes from all ranks what was largest.
     fn compare(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+        self.stage("end of the step");
         let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
         let here = [0.0, report.penetration.max, exchange, broad, narrow, solve, integrate];
         let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(sound, Reduction::Max, here)?;
@@ -408,6 +417,7 @@ impl Simulation {
 
     /// After it: `γ` holds the impulses and `response` the velocity changes.
     fn solve(&mut self) -> Report {
+        self.stage("solve");
         self.recall_impulses();
         let mut line = self.domain.as_mut().and_then(Domain::line);
         let line = line.as_mut().map(|line| line as &mut dyn Agreement);

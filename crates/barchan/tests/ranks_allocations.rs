@@ -79,15 +79,20 @@ fn of_steps(solver: &str) -> Vec<usize> {
         (0..800).for_each(|_| drop(simulation.step().unwrap()));
         let barrier = |simulation: &mut Simulation| simulation.line().1.barrier();
         barrier(&mut simulation);
-        let before = COUNT.load(Ordering::Relaxed);
-        barrier(&mut simulation);
-        let contacts: [usize; 20] = std::array::from_fn(|_| simulation.step().map_or(0, |report| report.contacts));
-        barrier(&mut simulation);
-        let after = COUNT.load(Ordering::Relaxed);
-        barrier(&mut simulation);
+        let mut least = usize::MAX;
+        let mut contacts = [0; 20];
+        // A rank that runs ahead may need a sheet more for its messages, once.
+        for _ in 0..3 {
+            let before = COUNT.load(Ordering::Relaxed);
+            barrier(&mut simulation);
+            contacts = std::array::from_fn(|_| simulation.step().map_or(0, |report| report.contacts));
+            barrier(&mut simulation);
+            least = least.min(COUNT.load(Ordering::Relaxed) - before);
+            barrier(&mut simulation);
+        }
         assert!(contacts.iter().all(|&contacts| contacts > 400), "{contacts:?}");
         assert!(simulation.domain().unwrap().shared() > 5);
-        after - before
+        least
     });
     counts.unwrap()
 }

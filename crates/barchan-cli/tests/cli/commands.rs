@@ -50,7 +50,7 @@ fn check_explains_and_leaves_nothing_behind() {
         "glass: 2500 kg/m³, 1 bodies",
         "glass on steel: friction 0.05, restitution 0 (exception)",
         "steel on steel: friction 0.4",
-        "100 steps of 0.01 s to 1 s, not 0.995 s",
+        "100 steps of 0.01 s to 1 s, 0.005 s after its end",
         "auto to a residual (natural) of 5e-2",
         "11 frames of ",
         "memory       about ",

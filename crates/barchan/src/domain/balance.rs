@@ -16,6 +16,7 @@ use crate::problem::WarmStart;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Sharing, Standing, World};
 use glam::DVec3;
+use std::collections::HashMap;
 
 /// How much farther neighbours are looked for than bodies reach.
 const ROOM: f64 = 1.5;
@@ -210,6 +211,7 @@ impl Domain {
     /// Sends own bodies to their new owners, and impulses to where their contacts will be treated:
     /// the owner of one of the two bodies. Copies vanish; the next exchange makes new ones.
     fn resettle(&mut self, bodies: &mut Bodies, warm: &WarmStart, cuts: &Cuts) {
+        let mut carried = std::mem::take(&mut self.mail.carried);
         let rank = self.partition.rank();
         let others: Vec<u32> = (0..self.comm.size() as u32).filter(|&other| other != rank).collect();
         let number = |other: u32| if other < rank { other as usize } else { other as usize - 1 };
@@ -222,10 +224,35 @@ impl Domain {
         }
         let mut counts = vec![0u32; others.len()];
         let mut kept = Vec::new();
+        let mut send = |owner: u32, record: ([u64; 2], u8, DVec3)| {
+            if owner == rank {
+                kept.push(record);
+            } else {
+                let out = &mut outgoing[number(owner)];
+                record.0.pack(out);
+                record.1.pack(out);
+                record.2.pack(out);
+                counts[number(owner)] += 1;
+            }
+        };
+        // Space may have been divided already in this step: what has come then goes on with its bodies.
+        if !carried.is_empty() {
+            let own = (0..bodies.len() as u32).filter(|&i| self.goes_along(bodies, i as usize));
+            let own: HashMap<u64, u32> = own.map(|i| (bodies.id[i as usize], i)).collect();
+            for record in carried.drain(..) {
+                let owners = record.0.map(|id| own.get(&id).and_then(|&i| owner(i)));
+                let second = owners[1].filter(|_| owners[0] != owners[1]);
+                [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, record));
+            }
+        }
         for ([a, b], feature, impulse) in warm.entries() {
             let stays = |i: u32, owner: Option<u32>| {
                 owner.is_none() || owner == Some(rank) && bodies.standing[i as usize] == Standing::Own
             };
+            // Bodies that have gone have taken their impulses along.
+            if [a, b].iter().any(|&i| bodies.standing[i as usize] == Standing::Gone) {
+                continue;
+            }
             let owners = [owner(a), owner(b)];
             if stays(a, owners[0]) && stays(b, owners[1]) {
                 continue;
@@ -233,17 +260,7 @@ impl Domain {
             let ids = [a, b].map(|i| bodies.id[i as usize]);
             let (ids, impulse) = if ids[0] < ids[1] { (ids, impulse) } else { ([ids[1], ids[0]], -impulse) };
             let second = if owners[0] == owners[1] { None } else { owners[1] };
-            for owner in [owners[0], second].into_iter().flatten() {
-                if owner == rank {
-                    kept.push((ids, feature, impulse));
-                } else {
-                    let out = &mut outgoing[number(owner)];
-                    ids.pack(out);
-                    feature.pack(out);
-                    impulse.pack(out);
-                    counts[number(owner)] += 1;
-                }
-            }
+            [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, (ids, feature, impulse)));
         }
         for (out, count) in outgoing.iter_mut().zip(&counts) {
             out[..4].copy_from_slice(&count.to_le_bytes());

@@ -291,6 +291,7 @@ impl Run {
 
     /// Whether any rank wants to stop. If one could not write, all fail.
     fn agree_to_stop(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<bool, OutputError> {
+        self.simulation.line().1.stage("output");
         let mut votes = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
         self.simulation.line().1.all_reduce(Reduction::Max, &mut votes);
         written?;

@@ -8,7 +8,7 @@
 
 use crate::ranks::{DIVISIONS, Division, RANKS, Setting, each_part, own_ids, random, scene};
 use barchan::DVec3;
-use barchan::solver::{SolverName, SolverOptions};
+use barchan::solver::{Borders, SolverName, SolverOptions};
 use barchan::step::StepOptions;
 use barchan::world::{Standing, World};
 
@@ -103,11 +103,18 @@ fn by_sweeps_of_any_relaxation() {
         options.solver.nbgs.relaxation = relaxation;
         on_all(&format!("nbgs {relaxation}"), options);
     }
+    // The paper's way: bodies keep their whole mass on every rank, and sweeps are damped.
+    let mut options = with(SolverName::Nbgs);
+    (options.solver.nbgs.relaxation, options.solver.nbgs.borders) = (0.75, Borders::Whole);
+    on_all("nbgs of whole bodies", options);
 }
 
 #[test]
 fn by_accelerated_sweeps() {
-    on_all("accelerated-gs", with(SolverName::AcceleratedGs));
+    let mut options = with(SolverName::AcceleratedGs);
+    on_all("accelerated-gs", options);
+    options.solver.accelerated_gs.borders = Borders::Whole;
+    on_all("accelerated-gs of whole bodies", options);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Every solver across ranks solves the problem of one process.
 
-use crate::ranks::{Division, Setting, bed, each_part};
+use crate::ranks::{DIVISIONS, Division, RANKS, Setting, bed, each_part};
 use crate::ranks_judge::{Judge, Step, asked};
 use barchan::problem::{Friction, System};
 use barchan::solver::{Report, SolverName, Status};
@@ -12,8 +12,8 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
         let options = asked(options, name, law, 1e-3);
         let one = Judge::new(Simulation::new(world.clone(), options));
         assert!(one.contacts() > 100, "{}", one.contacts());
-        for (division, ranks) in [(Division::Cartesian, 2), (Division::Morton, 3), (Division::Cartesian, 8)] {
-            let case = format!("{} {law:?} on {ranks} ranks", name.name());
+        for (division, ranks) in DIVISIONS.iter().flat_map(|&division| RANKS.map(|ranks| (division, ranks))) {
+            let case = format!("{} {law:?} on {ranks} ranks, {division:?}", name.name());
             let setting = Setting::new(ranks, division);
             let there = Step::join(each_part(world, options, setting, |mut simulation| Step::of(&mut simulation)));
             let (here, far) = (&one.report, &there.report);

@@ -327,7 +327,13 @@ mod tests {
 
     /// Ranks that are given up on soon.
     fn hasty(ranks: usize) -> ThreadRanks {
-        ThreadRanks { ranks, threads_each: 1, patience: Duration::from_millis(300) }
+        ThreadRanks { ranks, threads_each: 1, patience: Duration::from_secs(1) }
+    }
+
+    /// What is said after how long was waited, which a busy machine makes longer.
+    fn for_what(message: &str) -> &str {
+        assert!(message.starts_with("waited "), "{message}");
+        message.split_once(" s ").map_or("", |(_, rest)| rest)
     }
 
     /// Runs ranks that must fail, and soon.
@@ -452,14 +458,14 @@ mod tests {
                 0 => say(comm.as_mut(), &[1]),
                 1 => {
                     comm.stage("solve");
-                    std::thread::sleep(Duration::from_millis(1500));
+                    std::thread::sleep(Duration::from_secs(3));
                     say(comm.as_mut(), &[0]);
                 }
                 _ => {}
             }
         });
         assert_eq!(failed.rank, 0);
-        assert_eq!(failed.message, r#"waited 0.3 s (in stage "synchronise") for rank 1 (in stage "solve")"#);
+        assert_eq!(for_what(&failed.message), r#"(in stage "synchronise") for rank 1 (in stage "solve")"#);
     }
 
     #[test]
@@ -467,13 +473,13 @@ mod tests {
         let failed = failure(hasty(8), |mut comm| {
             comm.stage("reduce");
             if comm.rank() > 1 {
-                std::thread::sleep(Duration::from_millis(1500));
+                std::thread::sleep(Duration::from_secs(3));
             }
             comm.barrier();
         });
         assert!(failed.rank < 2);
         let late = (2..6).map(|r| format!(r#"rank {r} (in stage "reduce")"#)).collect::<Vec<_>>().join(", ");
-        assert_eq!(failed.message, format!(r#"waited 0.3 s (in stage "reduce") for {late}, 2 more"#));
+        assert_eq!(for_what(&failed.message), format!(r#"(in stage "reduce") for {late}, 2 more"#));
     }
 
     #[test]
