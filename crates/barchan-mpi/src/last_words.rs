@@ -25,6 +25,8 @@ pub(crate) fn end_job(rank: usize, size: usize, message: &str) -> ! {
     // In one piece, so that lines of different ranks do not mix.
     let line = format!("error: rank {rank} of {size}: {message}\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    // Launchers stop to listen when a job ends: this one shall have heard it.
+    std::thread::sleep(Duration::from_millis(200));
     // MPI may be in no state to end anything, say because this is not its thread. `mpirun` also
     // ends the job when one of its processes dies.
     std::thread::spawn(|| {
