@@ -165,7 +165,7 @@ fn balance() -> Result<Value, Failure> {
     const WINDOW: usize = 20;
     const WINDOWS: usize = 40;
     let mut table = serde_json::Map::new();
-    for (text, imbalance) in [("following", "1.05"), ("fixed", "1000")] {
+    for (text, imbalance) in [("following", "1.02"), ("fixed", "1000")] {
         let set = [("domain.partition", "morton"), ("domain.work", "time"), ("domain.imbalance", imbalance)];
         let scene = named("column-collapse", &set)?;
         let parts = threads::run(8, 1, |comm| {
