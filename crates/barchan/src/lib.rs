@@ -30,6 +30,7 @@
 pub mod broad;
 pub mod comm;
 pub mod domain;
+pub mod frame;
 pub mod integrate;
 pub mod narrow;
 pub mod output;

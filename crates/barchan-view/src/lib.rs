@@ -1,0 +1,1 @@
+//! Looks at runs of Barchan: a page that shows a run, and a live view.

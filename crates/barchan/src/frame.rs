@@ -1,0 +1,249 @@
+//! One moment of a simulation as it can be looked at: bodies, contacts that carry an impulse, walls.
+//!
+//! A frame is a copy. Whoever writes it down or sends it to a viewer does so while the simulation
+//! goes on. It can be filled again and again without new memory.
+
+use crate::shape::Shape;
+use crate::step::Simulation;
+use crate::world::Bodies;
+use glam::{DQuat, DVec3};
+
+/// One moment, of one rank or of all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// Steps done.
+    pub step: u64,
+    /// Simulated time.
+    pub time: f64,
+    /// Bodies that are not walls; each on the rank that owns it.
+    pub bodies: FrameBodies,
+    /// Contacts of the last step that carry an impulse; each on the rank that treated it.
+    pub contacts: FrameContacts,
+    /// Walls. On several ranks, rank 0 has them.
+    pub walls: Vec<FrameWall>,
+}
+
+/// Bodies of a frame, a column each property.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameBodies {
+    /// Centre of mass.
+    pub position: Vec<DVec3>,
+    /// From the body frame to the world frame.
+    pub orientation: Vec<DQuat>,
+    /// Velocity of the centre of mass.
+    pub velocity: Vec<DVec3>,
+    /// Angular velocity in the world frame.
+    pub angular_velocity: Vec<DVec3>,
+    /// Shape in the body frame.
+    pub shape: Vec<Shape>,
+    /// A number that stays with the body for life.
+    pub id: Vec<u64>,
+    /// Index into the materials.
+    pub material: Vec<u16>,
+    /// The rank that owns it.
+    pub rank: Vec<u32>,
+}
+
+/// Contacts of a frame, a column each property.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FrameContacts {
+    /// Ids of bodies A and B.
+    pub ids: Vec<[u64; 2]>,
+    /// From the centre of A to the centre of B, or to where it touches a wall.
+    pub ends: Vec<[DVec3; 2]>,
+    /// Unit normal, from B towards A.
+    pub normal: Vec<DVec3>,
+    /// Force on A: the impulse over the length of the step.
+    pub force: Vec<DVec3>,
+    /// The normal component of the impulse.
+    pub normal_impulse: Vec<f64>,
+    /// The rank that treated it.
+    pub rank: Vec<u32>,
+}
+
+/// A wall of a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameWall {
+    /// Its id.
+    pub id: u64,
+    /// Shape in the body frame.
+    pub shape: Shape,
+    /// Where it stands.
+    pub position: DVec3,
+    /// From the body frame to the world frame.
+    pub orientation: DQuat,
+    /// Index into the materials.
+    pub material: u16,
+}
+
+impl FrameBodies {
+    /// Number of bodies.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// The radius of body `i`: of a ball that holds it.
+    pub fn radius(&self, i: usize) -> f64 {
+        self.shape[i].bounding_radius().unwrap_or(0.0)
+    }
+
+    fn clear(&mut self) {
+        let Self { position, orientation, velocity, angular_velocity, shape, id, material, rank } = self;
+        position.clear();
+        orientation.clear();
+        velocity.clear();
+        angular_velocity.clear();
+        shape.clear();
+        id.clear();
+        material.clear();
+        rank.clear();
+    }
+
+    fn push(&mut self, bodies: &Bodies, i: usize, rank: u32) {
+        self.position.push(bodies.position[i]);
+        self.orientation.push(bodies.orientation[i]);
+        self.velocity.push(bodies.velocity[i]);
+        self.angular_velocity.push(bodies.angular_velocity[i]);
+        self.shape.push(bodies.shape[i].clone());
+        self.id.push(bodies.id[i]);
+        self.material.push(bodies.material[i]);
+        self.rank.push(rank);
+    }
+}
+
+impl FrameContacts {
+    /// Number of contacts.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    fn clear(&mut self) {
+        let Self { ids, ends, normal, force, normal_impulse, rank } = self;
+        ids.clear();
+        ends.clear();
+        normal.clear();
+        force.clear();
+        normal_impulse.clear();
+        rank.clear();
+    }
+}
+
+impl Frame {
+    /// Takes over what this rank has to show of a simulation. Memory is used again.
+    pub fn capture(&mut self, simulation: &Simulation, rank: u32) {
+        let world = &simulation.world;
+        self.step = simulation.steps();
+        self.time = world.time;
+        self.capture_bodies(&world.bodies, rank);
+        self.capture_contacts(simulation, rank);
+    }
+
+    fn capture_bodies(&mut self, bodies: &Bodies, rank: u32) {
+        self.bodies.clear();
+        self.walls.clear();
+        for i in 0..bodies.len() {
+            if bodies.is_shown(i) {
+                self.bodies.push(bodies, i, rank);
+            } else if rank == 0 && bodies.shape[i].bounding_radius().is_none() {
+                self.walls.push(FrameWall {
+                    id: bodies.id[i],
+                    shape: bodies.shape[i].clone(),
+                    position: bodies.position[i],
+                    orientation: bodies.orientation[i],
+                    material: bodies.material[i],
+                });
+            }
+        }
+    }
+
+    fn capture_contacts(&mut self, simulation: &Simulation, rank: u32) {
+        self.contacts.clear();
+        let (bodies, normals) = (&simulation.world.bodies, &simulation.problem().normals);
+        let radius = |i: u32| bodies.shape[i as usize].bounding_radius().unwrap_or(0.0);
+        for ((pair, impulse), n) in simulation.impulses().zip(normals.iter()) {
+            if impulse == DVec3::ZERO {
+                continue;
+            }
+            let ends = pair.map(|i| bodies.position[i as usize]);
+            // B may be an image a period away: the normal knows where it is.
+            let far = ends[0] - n * (radius(pair[0]) + radius(pair[1]));
+            self.contacts.ids.push(pair.map(|i| bodies.id[i as usize]));
+            self.contacts.ends.push([ends[0], far]);
+            self.contacts.normal.push(n);
+            self.contacts.force.push(impulse / simulation.options().h);
+            self.contacts.normal_impulse.push(impulse.dot(n));
+            self.contacts.rank.push(rank);
+        }
+    }
+
+    /// How many contacts each body has, in the order of the bodies.
+    pub fn contact_counts(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.bodies.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| self.bodies.id[i as usize]);
+        let mut counts = vec![0; order.len()];
+        for id in self.contacts.ids.iter().flatten() {
+            if let Ok(k) = order.binary_search_by_key(id, |&i| self.bodies.id[i as usize]) {
+                counts[order[k] as usize] += 1;
+            }
+        }
+        counts
+    }
+
+    /// The lowest and the highest corner of a box that holds all bodies; `None` if there are none.
+    pub fn bounds(&self) -> Option<[DVec3; 2]> {
+        let bodies = &self.bodies;
+        (0..bodies.len()).filter(|&i| bodies.position[i].is_finite()).fold(None, |bounds, i| {
+            let (x, r) = (bodies.position[i], DVec3::splat(bodies.radius(i)));
+            let [low, high] = bounds.unwrap_or([x, x]);
+            Some([low.min(x - r), high.max(x + r)])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{BodySpec, Scene};
+
+    #[test]
+    fn a_frame_shows_bodies_forces_and_walls() {
+        let mut scene = Scene::default();
+        scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
+        for z in [0.1, 0.3] {
+            scene.body.push(BodySpec::new(Shape::sphere(0.1), DVec3::new(0.0, 0.0, z)));
+        }
+        scene.solver.tolerance = 1e-10;
+        let mut simulation = Simulation::from_scene(&scene).unwrap();
+        let mut frame = Frame::default();
+        frame.capture(&simulation, 0);
+        assert_eq!((frame.bodies.len(), frame.contacts.len(), frame.walls.len()), (2, 0, 1));
+        for _ in 0..50 {
+            simulation.step().unwrap();
+        }
+        frame.capture(&simulation, 0);
+        assert_eq!((frame.step, frame.bodies.len(), frame.walls.len()), (50, 2, 1));
+        assert_eq!(frame.contact_counts().iter().sum::<u32>(), 3);
+        let weight = 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3 * 9.81;
+        let contacts = &frame.contacts;
+        for k in 0..contacts.len() {
+            let (carried, lower) = if contacts.ids[k].contains(&0) { (2.0, 0.0) } else { (1.0, 0.1) };
+            assert!((contacts.force[k].length() / (carried * weight) - 1.0).abs() < 1e-6);
+            assert!((contacts.normal_impulse[k] / 1e-3 - carried * weight).abs() < 1e-6 * weight);
+            let low = contacts.ends[k].iter().fold(f64::INFINITY, |z, end| z.min(end.z));
+            assert!((low - lower).abs() < 1e-3, "{low}");
+        }
+        assert_eq!(contacts.len(), 2);
+        let [low, high] = frame.bounds().unwrap();
+        assert!(low.z.abs() < 1e-3 && (high.z - 0.4).abs() < 1e-3);
+    }
+}
