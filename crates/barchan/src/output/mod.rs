@@ -33,7 +33,9 @@ mod vtk;
 pub use atomic::{AtomicFile, write_whole};
 pub use by_rank::{ByRank, Share};
 pub use history::HistoryWriter;
-pub use picture::{Colouring, PictureOptions, render, render_on, write_png};
+pub use picture::{
+    Colouring, Look, PictureOptions, VideoError, View, render, render_on, write_image, write_png, write_video,
+};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
