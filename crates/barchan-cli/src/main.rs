@@ -12,6 +12,7 @@ mod interrupt;
 mod pace;
 mod progress;
 mod ranks;
+mod render;
 mod run;
 mod scenarios;
 mod solve;
@@ -40,6 +41,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }
