@@ -24,7 +24,9 @@ const ORDER: &[&str] = &[
     "domain",
     "step",
     "scenario",
+    "frame",
     "output",
+    "checkpoint",
     "run",
 ];
 

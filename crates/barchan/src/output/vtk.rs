@@ -260,6 +260,24 @@ impl FrameWriter {
         Ok(Self { directory, index, times: Vec::new(), rank, ranks })
     }
 
+    /// Goes on after the frames of these times, which are there. Files of others go, and the index names
+    /// these alone.
+    pub fn resume(&mut self, times: Vec<f64>) -> Result<(), OutputError> {
+        self.times = times;
+        if self.rank != 0 {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&self.directory).attach("read directory", &self.directory)? {
+            let path = entry.attach("read directory", &self.directory)?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let number = name.strip_prefix("frame-").and_then(|rest| rest.split(['-', '.']).next()?.parse().ok());
+            if number.is_some_and(|number: usize| number >= self.times.len()) {
+                fs::remove_file(&path).attach("remove", &path)?;
+            }
+        }
+        write_whole(&self.index, |file| file.write_all(self.index_text().as_bytes()))
+    }
+
     /// Writes the next frame, then the index with it, and returns where the frame is. For one rank
     /// alone.
     pub fn write(&mut self, bodies: &Bodies, time: f64) -> Result<PathBuf, OutputError> {

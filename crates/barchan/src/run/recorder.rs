@@ -2,6 +2,7 @@
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
 use super::tally::Tally;
+use crate::checkpoint::{Before, Taken};
 use crate::comm::Communicator;
 use crate::output::{
     FrameWriter, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
@@ -64,6 +65,60 @@ impl Recorder {
         let wants_frames = scene.output.frame_interval > 0.0;
         let frames = if wants_frames { Some(Frames::new(directory.frames(rank, ranks)?, scene)) } else { None };
         Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+    }
+
+    /// Goes on in a directory after a checkpoint: what came after it goes. `seconds` were spent on writing
+    /// by then, and told.
+    pub(super) fn resume(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        [seconds, told, _]: [f64; 3],
+        comm: &mut dyn Communicator,
+    ) -> Result<Self, OutputError> {
+        let opened = Self::reopen(directory, scene, at, comm.rank(), comm.size());
+        Ok(Self { seconds, told, ..agree(comm, opened)? })
+    }
+
+    fn reopen(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        rank: usize,
+        ranks: usize,
+    ) -> Result<Self, OutputError> {
+        let tables = if rank == 0 {
+            directory.remove_results()?;
+            let history = if scene.output.history { Some(directory.resume_history(at.step)?) } else { None };
+            let steps = directory.resume_steps(at.step)?;
+            directory.write_scene(&scene.to_toml())?;
+            directory.checkpoints().prune(at.step, usize::MAX)?;
+            Some(Tables { steps, history })
+        } else {
+            None
+        };
+        let wants_frames = scene.output.frame_interval > 0.0;
+        let mut frames = if wants_frames { Some(Frames::new(directory.frames(rank, ranks)?, scene)) } else { None };
+        if let Some(frames) = &mut frames {
+            frames.resume(at)?;
+        }
+        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+    }
+
+    /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts.
+    pub(super) fn before_checkpoint(&mut self) -> Result<Before, OutputError> {
+        let Some(tables) = &mut self.tables else { return Ok(Before::default()) };
+        tables.flush()?;
+        let mut files = vec![tables.steps.handle()?];
+        if let Some(history) = &tables.history {
+            files.push(history.handle()?);
+        }
+        Ok(Before { files, directories: self.directory.directories() })
+    }
+
+    /// The part of [`Recorder::seconds`] that rows have told.
+    pub(super) fn told(&self) -> f64 {
+        self.told
     }
 
     /// Writes the frame if it is time for one, then the row. A row that cannot be written is known to
@@ -148,6 +203,21 @@ struct Frames {
 impl Frames {
     fn new(writer: FrameWriter, scene: &Scene) -> Self {
         Self { writer, time: scene.time, interval: scene.output.frame_interval, last: 0 }
+    }
+
+    /// Goes on after a checkpoint with the frames that were due by then, and the last one if that is
+    /// where the run ends.
+    fn resume(&mut self, at: Taken) -> Result<(), OutputError> {
+        let (mut time, mut times) = (0.0, vec![0.0]);
+        for step in 1..=at.step {
+            // As the world's own clock does.
+            time += self.time.step;
+            if self.due(step) || at.is_end && step == at.step && step == self.time.steps() {
+                times.push(time);
+                self.last = step;
+            }
+        }
+        self.writer.resume(times)
     }
 
     /// Writes a frame together with the other ranks.
