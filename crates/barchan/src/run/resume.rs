@@ -158,6 +158,11 @@ impl Run {
         Ok(Resumption::Going(Box::new(run)))
     }
 
+    /// The scene that it runs.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
     /// Where it has come from.
     pub fn origin(&self) -> &Origin {
         &self.origin
