@@ -106,7 +106,7 @@ fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn check(scene: &Scene, steps: u64, seed: u64) {
     let (whole, broken) = (Place::new(), Place::new());
     let expected = on_threads(2, || start(&whole.0, scene, steps, u64::MAX, Box::new(Solo)));
-    assert!(expected.contacts > 0 || scene.name.contains("gas"), "{}: no contacts", scene.name);
+    assert!(expected.solver.operator_applications > 0, "{}: no contacts", scene.name);
     let mut random = random(seed);
     let first = 1 + random(steps - 2);
     let second = first + 1 + random(steps - first - 1);
@@ -132,7 +132,7 @@ fn every_solver_goes_on_to_the_last_bit() {
     for (name, ..) in SolverName::ALL {
         for friction in ["associated", "coulomb"] {
             let set = [
-                ("bodies", "120"),
+                ("bodies", "60"),
                 ("broad_phase.reorder_interval", "7"),
                 ("solver.name", name.name()),
                 ("solver.friction", friction),
@@ -141,7 +141,7 @@ fn every_solver_goes_on_to_the_last_bit() {
             ];
             if name.laws().iter().any(|law| law.name() == friction) {
                 seed += 1;
-                check(&scene("packing", &set), 110, seed);
+                check(&scene("packing", &set), 90, seed);
             }
         }
     }
@@ -158,7 +158,7 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     let history = [("bodies", "80"), ("output.history", "true"), ("output.frame_interval", "0.003"), reorder];
     check(&scene("shaken-box", &history), 60, 5);
     check(&scene("sedimentation", &[("bodies", "200"), ("output.frame_interval", "0.004")]), 40, 6);
-    check(&scene("bounce", &[]), 700, 7);
+    check(&scene("bounce", &[]), 500, 7);
 }
 
 #[test]
@@ -298,4 +298,21 @@ fn a_scene_that_was_changed_is_refused() {
     fs::write(&path, text).unwrap();
     let error = Run::resume(&place.0, &RunOptions::default(), Box::new(Solo)).err().unwrap();
     assert!(error.is_input() && error.to_string().contains("was changed since"), "{error}");
+}
+
+#[test]
+fn another_version_is_refused_and_not_thrown_away() {
+    let place = Place::new();
+    start(&place.0, &scene("bounce", &[]), 30, 10, Box::new(Solo));
+    let path = CheckpointFolder::of_run(&place.0).head(10);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[8] += 1;
+    let seal = xxhash_rust::xxh3::xxh3_64(&bytes[..32]);
+    bytes[32..40].copy_from_slice(&seal.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let before = files(&place.0);
+    let error = Run::resume(&place.0, &RunOptions::default(), Box::new(Solo)).err().unwrap();
+    assert!(error.is_input(), "{error}");
+    assert!(error.to_string().contains("step-000000010.head: it is of version 2, and this program reads version 1"));
+    assert_eq!(files(&place.0), before);
 }

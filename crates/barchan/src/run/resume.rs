@@ -205,9 +205,12 @@ fn find(
     loop {
         let mut chosen = Vec::new();
         if comm.rank() == 0 {
-            while let (true, Some(step)) = (chosen.is_empty(), steps.pop()) {
+            while let Some(step) = steps.pop() {
                 match look(directory, &folder, step) {
-                    Ok(head) => chosen = head.to_bytes(),
+                    Ok(head) => {
+                        chosen = head.to_bytes();
+                        break;
+                    }
                     Err((message, is_version)) => {
                         refused = refused.or(is_version.then(|| message.clone()));
                         passed_over.push(message);
