@@ -25,11 +25,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
+mod frames;
 mod recorder;
 mod resume;
 mod tally;
 
-pub use recorder::frame_count;
+pub use frames::frame_count;
 pub use resume::{Origin, ResumeError, Resumption};
 
 use crate::checkpoint::{Head, Writer};
@@ -219,11 +221,11 @@ impl Run {
     /// # Errors
     /// If a file cannot be written; on all ranks then.
     pub fn record_by(&mut self, make: impl FnOnce() -> Result<RunDirectory, OutputError>) -> Result<(), OutputError> {
-        let (world, comm) = self.simulation.line();
+        let comm = self.simulation.line().1;
         comm.stage("output");
         let directory = make_together(comm, make)?;
         let folder = directory.checkpoints();
-        self.recorder = Some(Recorder::start(directory, &self.scene, world, comm)?);
+        self.recorder = Some(Recorder::start(directory, &self.scene, &mut self.simulation)?);
         self.writer = Some(Writer::new(folder, self.scene.checkpoint, None));
         Ok(())
     }
@@ -265,7 +267,11 @@ impl Run {
     /// # Errors
     /// As for [`Run::to_end`].
     pub fn complete(&mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
-        let result = self.advance(observe).and_then(|()| self.end());
+        let advanced = self.advance(observe);
+        if let (Err(_), Some(recorder)) = (&advanced, &mut self.recorder) {
+            recorder.settle(&mut self.simulation);
+        }
+        let result = advanced.and_then(|()| self.end());
         if let Some(writer) = &mut self.writer {
             writer.settle(self.simulation.line().1);
         }
@@ -344,10 +350,9 @@ impl Run {
     /// Takes a checkpoint. It is written while the run goes on.
     fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
         let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
-        let before = recorder.before_checkpoint();
+        self.simulation.line().1.stage("checkpoint");
+        let before = recorder.before_checkpoint(&mut self.simulation)?;
         let comm = self.simulation.line().1;
-        comm.stage("checkpoint");
-        let before = agree(comm, before)?;
         let scene = if comm.rank() == 0 { self.scene.to_toml() } else { String::new() };
         let head = Head {
             step: self.tally.steps,
@@ -375,16 +380,23 @@ impl Run {
     }
 
     /// Whether any rank wants to stop, whether rank 0's clock asks for a checkpoint, and whether any rank
-    /// is busy with one. If one could not write, all fail.
+    /// is busy with one. If one could not write, all fail. And frames of which all ranks have written
+    /// their parts are completed.
     fn vote(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<Votes, OutputError> {
         let comm = self.simulation.line().1;
         comm.stage("output");
         let due = comm.rank() == 0 && self.writer.as_ref().is_some_and(Writer::due_by_time);
         let busy = self.writer.as_ref().is_some_and(Writer::is_busy);
-        let mut votes = [stop, written.is_err(), due, busy].map(|vote| f64::from(u8::from(vote)));
+        let [stop, failed, due, busy] = [stop, written.is_err(), due, busy].map(|vote| f64::from(u8::from(vote)));
+        // The fewest, by way of the most.
+        let frames = -(self.recorder.as_ref().map_or(0, Recorder::frames_written) as f64);
+        let mut votes = [stop, failed, due, busy, frames];
         comm.all_reduce(Reduction::Max, &mut votes);
         written?;
-        let [stop, failed, due, busy] = votes.map(|vote| vote > 0.0);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.complete_frames(-votes[4] as usize);
+        }
+        let [stop, failed, due, busy, _] = votes.map(|vote| vote > 0.0);
         if failed { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(Votes { stop, due, busy }) }
     }
 
@@ -423,9 +435,9 @@ impl Run {
 
     /// The last frame and the picture.
     fn record_end(&mut self) -> Result<(), RunError> {
-        let (world, comm) = self.simulation.line();
-        comm.stage("output");
-        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, world, comm))?;
+        self.simulation.line().1.stage("output");
+        let simulation = &mut self.simulation;
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, simulation))?;
         Ok(())
     }
 
@@ -484,6 +496,7 @@ fn path_text(directory: &RunDirectory) -> Result<String, OutputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::StoredFrames;
     use crate::output::scratch::{Scratch, names};
     use crate::problem::Problem;
     use crate::scenario;
@@ -517,9 +530,14 @@ mod tests {
             .unwrap();
         assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
         assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
-        assert_eq!(scratch.names(), ["checkpoints", "frames", "frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"]);
-        // At 0, 4 and 8 ms, and the end.
-        assert_eq!(names(&scratch.path().join("frames")).len(), 4);
+        let frames = ["checkpoints", "contacts.pvd", "frames", "frames.pvd"];
+        let others = ["picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
+        assert_eq!(scratch.names(), [&frames[..], &others[..]].concat());
+        // Bodies and contacts at 0, 4 and 8 ms, and the end; walls that stand still.
+        assert_eq!(names(&scratch.path().join("frames")).len(), 9);
+        let stored = StoredFrames::open(scratch.path()).unwrap();
+        let steps: Vec<_> = (0..4).map(|k| stored.read(k).unwrap().step).collect();
+        assert_eq!(steps, [0, 4, 8, 10]);
         assert_eq!(fs::read_to_string(scratch.path().join("steps.csv")).unwrap().lines().count(), 11);
         let written = fs::read_to_string(scratch.path().join("summary.json")).unwrap();
         assert_eq!(serde_json::from_str::<Summary>(&written).unwrap().state_hash, summary.state_hash);

@@ -122,7 +122,7 @@ impl Run {
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
-        let recorder = Recorder::resume(directory, &scene, taken, seconds, simulation.line().1)?;
+        let recorder = Recorder::resume(directory, &scene, taken, seconds, &mut simulation)?;
         origin.restarts = head.restarts + 1;
         origin.step = Some(head.step);
         Ok(Resumption::Going(Box::new(Self {
