@@ -24,6 +24,8 @@ pub(crate) enum Command {
     New(NewArgs),
     /// Runs a scenario or a scene file.
     Run(RunArgs),
+    /// Goes on with a run that was ended: by Ctrl-C, by a crash, by a power cut.
+    Restart(RestartArgs),
     /// Validates and explains a scene; simulates nothing.
     Check(CheckArgs),
     /// Solves one contact problem from a file.
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Draws a frame of a run, or all of them as a video.
     Render(RenderArgs),
+    /// Writes frames of a run as tables.
+    Export(ExportArgs),
     /// Measures the engine on this machine.
     Bench(BenchArgs),
 }
@@ -104,10 +108,49 @@ pub(crate) struct RunArgs {
     /// Fails (after writing everything) if a step missed the solver's tolerance.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Takes a checkpoint every so many steps, to go on from with `barchan restart`: shorthand for
+    /// --set checkpoint.steps=N. 0 for none by steps.
+    #[arg(long, value_name = "N")]
+    pub(crate) checkpoint_steps: Option<u64>,
+    /// Takes one when so many seconds have passed since the last: shorthand for
+    /// --set checkpoint.seconds=S. 600 unless told; 0 for none by time.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) checkpoint_seconds: Option<String>,
     /// Writes the contact problem of this step, from 1, to problem-STEP.txt in the run directory,
     /// before it is solved; may be repeated. `barchan solve` reads it.
     #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
     pub(crate) dump_problem: Vec<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The run goes on from its newest checkpoint that is sound, or from the beginning where there is \
+                        none: with the same results, to the last bit, as if it had never stopped. A number of ranks \
+                        other than before changes rounding."
+)]
+pub(crate) struct RestartArgs {
+    /// Directory of the run, as `barchan run` has made it.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Steps of the whole run, counted from its beginning; as many as it was to take unless told.
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// Threads of each rank; all there are unless told, and 1 with --ranks. The result does not
+    /// depend on it.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// Spreads the run over so many ranks inside this process, whatever it was on before.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) ranks: Option<u32>,
+    /// Prints one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Shows no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Fails (after writing everything) if a step missed the solver's tolerance, before or after.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -223,6 +266,29 @@ pub(crate) struct RenderArgs {
     /// How much larger the scene is than when it fills the picture.
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = factor, allow_negative_numbers = true)]
     pub(crate) zoom: f64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
+pub(crate) struct ExportArgs {
+    /// Directory of a run.
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Number of the frame, from 0; the last unless told.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub(crate) frame: Option<usize>,
+    /// All frames, one after another.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// A row a body; so unless told.
+    #[arg(long, conflicts_with = "contacts")]
+    pub(crate) bodies: bool,
+    /// A row a contact that carries an impulse.
+    #[arg(long)]
+    pub(crate) contacts: bool,
+    /// File to write; standard output unless told.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

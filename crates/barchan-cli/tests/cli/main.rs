@@ -2,9 +2,11 @@
 
 mod commands;
 mod compare;
+mod export;
 mod ranks;
 mod refusals;
 mod render;
+mod restart;
 mod results;
 mod solve;
 mod support;

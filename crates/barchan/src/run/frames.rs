@@ -1,57 +1,145 @@
-//! When a run writes frames.
+//! When a run writes frames, and when those of all ranks are complete.
+//!
+//! Each rank writes its pieces in the background. How many of them are on the disk is told after every
+//! step, with the votes on whether to stop: rank 0 then completes the frames of which every rank has
+//! written its piece.
 
-use crate::frame::Frame;
+use super::background::{Background, Job};
+use crate::checkpoint::Taken;
+use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
 use crate::step::Simulation;
+use std::path::Path;
 
 /// Frames and their rhythm.
 #[derive(Debug)]
 pub(super) struct Frames {
-    writer: FrameWriter,
-    frame: Frame,
+    background: Background,
+    rank: usize,
     time: Time,
     interval: f64,
     /// The step of the last frame.
     last: Option<u64>,
+    /// Frames that rank 0 has completed or is about to; those of one rank are complete at once.
+    complete: usize,
+    /// Frames that were there when the run went on.
+    before: usize,
+}
+
+/// What a run that goes on after a checkpoint has of its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past {
+    /// How many.
+    pub(super) frames: usize,
+    /// The step of the last.
+    last: Option<u64>,
+}
+
+impl Past {
+    /// Those that were due by then, and the last one where that is the end of the run: what else may lie
+    /// there was written because somebody had stopped it.
+    pub(super) fn of(scene: &Scene, at: Taken) -> Self {
+        let Time { step: h, .. } = scene.time;
+        let interval = scene.output.frame_interval;
+        let mut past = Self { frames: 0, last: None };
+        let mut add = |step| past = Self { frames: past.frames + 1, last: Some(step) };
+        if interval > 0.0 {
+            add(0);
+            (1..=at.step).filter(|&step| frame_due(step, h, interval)).for_each(&mut add);
+        }
+        if at.is_end && at.step == scene.time.steps() && past.last != Some(at.step) {
+            past = Self { frames: past.frames + 1, last: Some(at.step) };
+        }
+        past
+    }
 }
 
 impl Frames {
-    pub(super) fn new(writer: FrameWriter, scene: &Scene) -> Self {
-        let interval = scene.output.frame_interval;
-        Self { writer, frame: Frame::default(), time: scene.time, interval, last: None }
+    /// Frames of this rank go to `writer`, which writes into the directory `run`.
+    pub(super) fn new(
+        mut writer: FrameWriter,
+        scene: &Scene,
+        run: &Path,
+        rank: usize,
+        ranks: usize,
+    ) -> Result<Self, OutputError> {
+        let background = Background::start(run, move |job| match job {
+            Job::Piece(frame) if ranks == 1 => writer.write(frame).map(drop),
+            Job::Piece(frame) => writer.write_piece(frame).map(drop),
+            Job::Complete(frames) => writer.complete(*frames),
+        })?;
+        let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
+        let (time, interval) = (scene.time, scene.output.frame_interval);
+        Ok(Self { background, rank, time, interval, last: None, complete, before: 0 })
     }
 
-    /// Writes the frame of time zero, unless the last state is the only frame.
-    pub(super) fn start(&mut self, simulation: &mut Simulation) -> Result<(), OutputError> {
-        if self.interval > 0.0 { self.write(0, simulation) } else { Ok(()) }
+    /// The same where some are there already.
+    pub(super) fn after(self, past: Past) -> Self {
+        Self { last: past.last, before: past.frames, complete: self.complete.max(past.frames), ..self }
     }
 
-    /// Writes a frame if it is time for one.
-    pub(super) fn step(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
+    /// Takes the frame of time zero, unless the last state is the only frame.
+    pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
+        if self.interval > 0.0 { self.take(0, simulation) } else { Ok(()) }
+    }
+
+    /// Takes a frame if it is time for one. An error may be known to this rank only, and the caller
+    /// must tell the others.
+    pub(super) fn step(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
         if self.interval > 0.0 && frame_due(step, self.time.step, self.interval) {
-            self.write(step, simulation)?;
+            self.take(step, simulation)
+        } else {
+            self.background.poll()
         }
-        Ok(())
     }
 
-    /// Writes the last frame, if it is not there yet.
+    /// Takes the last frame, if it is not there yet, and waits until all ranks have written all.
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
-        if self.last == Some(step) { Ok(()) } else { self.write(step, simulation) }
+        let taken = if self.last == Some(step) { Ok(()) } else { self.take(step, simulation) };
+        self.wait(taken, simulation)
     }
 
-    /// Writes a frame together with the other ranks.
-    fn write(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
-        self.last = Some(step);
-        let rank = simulation.line().1.rank() as u32;
-        self.frame.capture(simulation, rank);
+    /// Waits until all ranks have written all frames that were taken, if they could be taken. All ranks
+    /// call this, and fail together.
+    pub(super) fn wait(
+        &mut self,
+        taken: Result<(), OutputError>,
+        simulation: &mut Simulation,
+    ) -> Result<(), OutputError> {
+        let written = taken.and_then(|()| self.background.settle());
         let comm = simulation.line().1;
-        comm.stage("output");
-        let piece = self.writer.write_piece(&self.frame);
-        // What names the pieces comes after them.
-        agree(comm, piece)?;
-        let whole = if comm.rank() == 0 { self.writer.complete(self.writer.count()) } else { Ok(()) };
-        agree(comm, whole)
+        agree(comm, written)?;
+        self.complete(self.finished());
+        agree(comm, self.background.settle())
+    }
+
+    /// After a failure of all ranks: the frames that were taken are written as far as they can be.
+    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+        // The failure that led here is the one to report.
+        let _ = self.background.settle();
+        let mut finished = [-(self.finished() as f64)];
+        simulation.line().1.all_reduce(Reduction::Max, &mut finished);
+        self.complete(-finished[0] as usize);
+        let _ = self.background.settle();
+    }
+
+    /// Frames of which this rank has written its piece, as far as it has heard.
+    pub(super) fn finished(&self) -> usize {
+        self.before + self.background.finished()
+    }
+
+    /// Every rank has written so many pieces.
+    pub(super) fn complete(&mut self, frames: usize) {
+        if frames > self.complete {
+            self.complete = frames;
+            self.background.complete(frames);
+        }
+    }
+
+    fn take(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
+        self.last = Some(step);
+        self.background.write(|frame| frame.capture(simulation, self.rank as u32))
     }
 }
 
@@ -92,6 +180,21 @@ mod tests {
             let last = u64::from(steps > 0 && !frame_due(steps, h, interval));
             assert_eq!(frame_count(&scene), 1 + due + last, "{h} {end} {interval}");
         }
+        let scene = |interval, end| {
+            let mut scene = Scene { time: Time { step: 0.1, end }, ..Scene::default() };
+            scene.output.frame_interval = interval;
+            scene
+        };
+        let past = |scene: &Scene, step, is_end| {
+            let Past { frames, last } = Past::of(scene, Taken { step, is_end });
+            (frames, last)
+        };
+        assert_eq!(past(&scene(0.3, 1.0), 7, false), (3, Some(6)));
+        // The end of the run has a frame of its own, until the run is to go further.
+        assert_eq!(past(&scene(0.3, 0.7), 7, true), (4, Some(7)));
+        assert_eq!(past(&scene(0.3, 1.0), 7, true), (3, Some(6)));
+        assert_eq!(past(&scene(0.3, 0.6), 6, true), (3, Some(6)));
+        assert_eq!((past(&scene(0.0, 1.0), 7, false), past(&scene(0.0, 0.7), 7, true)), ((0, None), (1, Some(7))));
         assert!(frame_due(2, 0.1, 0.2) && !frame_due(1, 0.1, 0.2) && frame_due(20, 1e-3, 0.02));
         assert_eq!(frame_count(&Scene::default()), 1);
     }

@@ -1,8 +1,10 @@
 //! When a run writes what: the scene at once, a row a step, frames at their interval, the
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
-use super::frames::Frames;
+use super::frames::{Frames, Past};
 use super::tally::Tally;
+use crate::checkpoint::{Before, Taken};
+use crate::frame::Frame;
 use crate::output::{
     FrameOptions, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
 };
@@ -34,7 +36,7 @@ struct Tables {
 }
 
 impl Recorder {
-    /// Writes the scene and the frame of time zero.
+    /// Writes the scene, and takes the frame of time zero.
     pub(super) fn start(
         directory: RunDirectory,
         scene: &Scene,
@@ -44,7 +46,8 @@ impl Recorder {
         let comm = simulation.line().1;
         let opened = Self::open(directory, scene, comm.rank(), comm.size());
         let mut recorder = agree(comm, opened)?;
-        recorder.frames.start(simulation)?;
+        let taken = recorder.frames.start(simulation);
+        agree(simulation.line().1, taken)?;
         recorder.seconds = start.elapsed().as_secs_f64();
         Ok(recorder)
     }
@@ -57,12 +60,78 @@ impl Recorder {
         } else {
             None
         };
-        let frames = Frames::new(directory.frames(FrameOptions::of(scene), rank, ranks)?, scene);
+        let writer = directory.frames(FrameOptions::of(scene), rank, ranks)?;
+        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?;
         Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
     }
 
-    /// Writes the frame if it is time for one, then the row. A row that cannot be written is known to
-    /// rank 0 only, and the caller must tell the others.
+    /// Goes on in a directory after a checkpoint: what came after it goes. `seconds` were spent on writing
+    /// by then, and told.
+    pub(super) fn resume(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        [seconds, told, _]: [f64; 3],
+        simulation: &mut Simulation,
+    ) -> Result<Self, OutputError> {
+        let opened = Self::reopen(directory, scene, at, simulation);
+        Ok(Self { seconds, told, ..agree(simulation.line().1, opened)? })
+    }
+
+    fn reopen(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        simulation: &mut Simulation,
+    ) -> Result<Self, OutputError> {
+        let comm = simulation.line().1;
+        let (rank, ranks) = (comm.rank(), comm.size());
+        let tables = if rank == 0 {
+            directory.remove_results()?;
+            let history = if scene.output.history { Some(directory.resume_history(at.step)?) } else { None };
+            let steps = directory.resume_steps(at.step)?;
+            directory.write_scene(&scene.to_toml())?;
+            directory.checkpoints().prune(at.step, usize::MAX)?;
+            Some(Tables { steps, history })
+        } else {
+            None
+        };
+        let past = Past::of(scene, at);
+        let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
+        let mut now = Frame::default();
+        now.capture(simulation, rank as u32);
+        writer.drop_others(&now)?;
+        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?.after(past);
+        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+    }
+
+    /// Brings all frames and rows to their files, and says what must be on the disk before a checkpoint
+    /// counts. All ranks call this, and fail together.
+    pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
+        let start = Instant::now();
+        self.frames.wait(Ok(()), simulation)?;
+        let before = self.flush();
+        self.seconds += start.elapsed().as_secs_f64();
+        agree(simulation.line().1, before)
+    }
+
+    fn flush(&mut self) -> Result<Before, OutputError> {
+        let Some(tables) = &mut self.tables else { return Ok(Before::default()) };
+        tables.flush()?;
+        let mut files = vec![tables.steps.handle()?];
+        if let Some(history) = &tables.history {
+            files.push(history.handle()?);
+        }
+        Ok(Before { files, directories: self.directory.directories() })
+    }
+
+    /// The part of [`Recorder::seconds`] that rows have told.
+    pub(super) fn told(&self) -> f64 {
+        self.told
+    }
+
+    /// Takes a frame if it is time for one, then writes the row. What cannot be written is known to one
+    /// rank only, and the caller must tell the others.
     pub(super) fn step(
         &mut self,
         tally: &Tally,
@@ -70,14 +139,32 @@ impl Recorder {
         simulation: &mut Simulation,
     ) -> Result<(), OutputError> {
         let start = Instant::now();
-        self.frames.step(tally.steps, simulation)?;
+        let framed = self.frames.step(tally.steps, simulation);
+        // All ranks come to the sums of the row, whatever their disks say.
         let mut row = row(tally, report, simulation);
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
         let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
         self.seconds += start.elapsed().as_secs_f64();
-        result
+        framed.and(result)
+    }
+
+    /// Frames of which this rank has written its part.
+    pub(super) fn frames_written(&self) -> usize {
+        self.frames.finished()
+    }
+
+    /// Every rank has written its part of so many frames.
+    pub(super) fn complete_frames(&mut self, frames: usize) {
+        self.frames.complete(frames);
+    }
+
+    /// After a failure of all ranks: frames that are on their way come to an end. All ranks call this.
+    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+        let start = Instant::now();
+        self.frames.settle(simulation);
+        self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// Writes a contact problem.
@@ -88,7 +175,7 @@ impl Recorder {
         result
     }
 
-    /// Writes the last frame, if it is not there yet, the last rows and the picture.
+    /// Writes the last rows, the last frame, if it is not there yet, and the picture.
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
         let start = Instant::now();
         let flushed = self.tables.as_mut().map_or(Ok(()), Tables::flush);
