@@ -1,3 +1,4 @@
 //! Looks at runs of Barchan: a page that shows a run, and a live view.
 
+pub mod page;
 pub mod wire;
