@@ -47,3 +47,8 @@ function unlikely(text) {
 export async function settle(page) {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))));
 }
+
+// Keeps a picture of the whole page.
+export async function screenshot(page, name) {
+    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+}
