@@ -12,6 +12,7 @@ mod interrupt;
 mod pace;
 mod progress;
 mod ranks;
+mod report;
 mod run;
 mod scenarios;
 mod solve;
@@ -37,6 +38,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::List(args) => scenarios::list(&args),
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -5,6 +5,7 @@ use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::progress::Display;
 use crate::ranks;
+use crate::report;
 use crate::target::Target;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
@@ -103,6 +104,9 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
     }
+    if speaks && !args.no_report {
+        report::after_run(&path, failure.as_ref());
+    }
     let printed = if speaks { tell(args, scene, &summary, &path) } else { Ok(()) };
     match failure {
         Some(failure) => Err(failure.told()),
@@ -164,6 +168,9 @@ fn tell(args: &RunArgs, scene: &Scene, summary: &Summary, path: &Path) -> Result
 fn whereabouts(scene: &Scene, path: &Path) -> String {
     let mut text = format!("files        {}", path.display());
     let mut open = Vec::new();
+    if path.join("report.html").exists() {
+        open.push("report.html");
+    }
     if path.join("picture.png").exists() {
         open.push("picture.png");
     }

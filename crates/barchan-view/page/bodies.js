@@ -79,6 +79,7 @@
         contacts: { title: "Contacts", low: 0 },
         rank: { title: "Rank", names: (k) => `rank ${k}` },
         material: { title: "Material", names: (k) => barchan.config.scene?.materials?.[k] ?? `material ${k}` },
+        group: { title: "Group", names: (k) => `group ${k}` },
     };
 
     function reader(kind, quantity) {
