@@ -4,6 +4,7 @@ mod commands;
 mod compare;
 mod ranks;
 mod refusals;
+mod report;
 mod results;
 mod solve;
 mod support;
