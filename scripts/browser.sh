@@ -45,10 +45,8 @@ export BARCHAN_PICTURES=${BARCHAN_PICTURES:-$(mktemp -d -t barchan-browser-XXXXX
     --set 'lattice.0.radius={uniform=[0.007,0.01]}' --out "$work/whole" --quiet >/dev/null
 "$BARCHAN" run packing --set bodies=200 --set solver.max_iterations=3 --steps 800 --out "$work/missed" --quiet >/dev/null
 # A run that was killed, with a description that tries to leave its place.
-"$BARCHAN" new packing --set bodies=100 |
-    sed 's|^description = .*|description = "</script><script>globalThis.evil = 1</script><img src=x onerror=evil()>"|' \
-        >"$work/nasty.toml"
-"$BARCHAN" run "$work/nasty.toml" --steps 100 --out "$work/nasty" --no-report --quiet >/dev/null
+"$BARCHAN" run packing --set bodies=100 --steps 100 --out "$work/nasty" --no-report --quiet \
+    --set 'description="</script><script>globalThis.evil = 1</script><img src=x onerror=evil()>"' >/dev/null
 rm "$work/nasty/summary.json"
 "$BARCHAN" report "$work/nasty"
 node run.js "$work"

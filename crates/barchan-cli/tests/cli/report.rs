@@ -76,11 +76,9 @@ fn runs_that_did_not_end_well_have_a_report_too() {
 #[test]
 fn missed_steps_are_counted_and_markup_stays_text() {
     let desk = Desk::new();
-    let scene = desk.barchan("new packing --set bodies=60").out;
-    let name = "description = \"</script><script>globalThis.evil = 1</script>\"";
-    let lines = scene.lines().map(|line| if line.starts_with("description") { name } else { line });
-    desk.write("nasty.toml", &lines.collect::<Vec<_>>().join("\n"));
-    let said = desk.barchan("run nasty.toml --set solver.tolerance=1e-14 --set solver.max_iterations=1 --steps 100 --out run");
+    let nasty = "description=\"</script><script>globalThis.evil=1</script>\"";
+    let missing = "--set solver.tolerance=1e-14 --set solver.max_iterations=1";
+    let said = desk.barchan(&format!("run packing --set bodies=60 --set {nasty} {missing} --steps 100 --out run"));
     assert_eq!(said.code, 0, "{said:?}");
     let told = config(&desk, "run/report.html");
     assert!(told["description"].as_str().unwrap().contains("evil"));
