@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every check there is: formatting, lints, tests, documentation, the README's commands,
-# the examples, frames as VTK reads them, and ranks over MPI. Works from any directory.
+# the examples, frames as VTK reads them, pages in a browser, and ranks over MPI. Works from any directory.
 #
 # Needs a Rust toolchain and the network. On Debian it installs the packages that are missing.
 set -euo pipefail
@@ -138,6 +138,7 @@ stage "release build" cargo build --release
 stage "commands of the README" readme
 stage "examples" examples
 stage "frames as VTK reads them" vtk
+stage "pages in a browser" env BARCHAN="$target/release/barchan" "$root/scripts/browser.sh"
 stage "ranks over MPI" "$root/scripts/mpi.sh"
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Goes on with a run that was ended: by Ctrl-C, by a crash, by a power cut.
     Restart(RestartArgs),
+    /// Makes the page that shows a run, from its directory: report.html.
+    Report(ReportArgs),
     /// Validates and explains a scene; simulates nothing.
     Check(CheckArgs),
     /// Solves one contact problem from a file.
@@ -116,6 +118,9 @@ pub(crate) struct RunArgs {
     /// --set checkpoint.seconds=S. 600 unless told; 0 for none by time.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) checkpoint_seconds: Option<String>,
+    /// Writes no report.html; `barchan report` can do so later.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Writes the contact problem of this step, from 1, to problem-STEP.txt in the run directory,
     /// before it is solved; may be repeated. `barchan solve` reads it.
     #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
@@ -151,6 +156,25 @@ pub(crate) struct RestartArgs {
     /// Fails (after writing everything) if a step missed the solver's tolerance, before or after.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Writes no report.html; `barchan report` can do so later.
+    #[arg(long)]
+    pub(crate) no_report: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Directory of a run, which may have failed or be under way.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Where the page goes; report.html in the directory unless told.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Megabytes for frames, about; the first and the last are always there.
+    #[arg(long, value_name = "MB", default_value = "20", value_parser = value_parser!(u32).range(0..=10_000))]
+    pub(crate) megabytes: u32,
+    /// Prints one JSON object on standard output: path, bytes, frames and frames_total.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,6 +14,7 @@ mod pace;
 mod progress;
 mod ranks;
 mod render;
+mod report;
 mod restart;
 mod run;
 mod scenarios;
@@ -41,6 +42,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
         Command::Restart(args) => restart::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),

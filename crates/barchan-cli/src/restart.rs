@@ -25,7 +25,8 @@ pub(crate) fn run(args: &RestartArgs) -> Result<(), Failure> {
 /// One rank of the run, which may be the only one.
 fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failure> {
     let options = RunOptions { steps: args.steps, strict: args.strict };
-    let voice = Voice { rank: comm.rank(), ranks: comm.size(), quiet: args.quiet, json: args.json };
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
     if voice.speaks() {
         interrupt::answer();
     }

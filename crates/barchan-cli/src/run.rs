@@ -5,6 +5,7 @@ use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::progress::Display;
 use crate::ranks;
+use crate::report;
 use crate::target::Target;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
@@ -94,7 +95,7 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
-    let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json };
+    let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
     drive(&mut run, &voice, &path, &args.dump_problem)
 }
 
@@ -104,6 +105,8 @@ pub(crate) struct Voice {
     pub(crate) ranks: usize,
     pub(crate) quiet: bool,
     pub(crate) json: bool,
+    /// Whether a page is made of the run.
+    pub(crate) report: bool,
 }
 
 impl Voice {
@@ -134,6 +137,9 @@ pub(crate) fn drive(run: &mut Run, voice: &Voice, path: &Path, dumps: &[u64]) ->
     };
     for step in dumps.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
+    }
+    if speaks && voice.report {
+        report::after_run(path, failure.as_ref());
     }
     let printed = if speaks { tell(voice.json, &summary, path) } else { Ok(()) };
     match failure {
@@ -205,6 +211,9 @@ pub(crate) fn tell(json: bool, summary: &Summary, path: &Path) -> Result<(), Fai
 fn whereabouts(path: &Path) -> String {
     let mut text = format!("files        {}", path.display());
     let mut open = Vec::new();
+    if path.join("report.html").exists() {
+        open.push("report.html");
+    }
     if path.join("picture.png").exists() {
         open.push("picture.png");
     }

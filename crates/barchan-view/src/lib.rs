@@ -1,1 +1,5 @@
 //! Looks at runs of Barchan: a page that shows a run, and a live view.
+
+pub mod page;
+pub mod report;
+pub mod wire;

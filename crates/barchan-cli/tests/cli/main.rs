@@ -6,6 +6,7 @@ mod export;
 mod ranks;
 mod refusals;
 mod render;
+mod report;
 mod restart;
 mod results;
 mod solve;

@@ -77,10 +77,13 @@ fn a_run_leaves_its_files_and_says_where() {
     let said = desk.barchan("run sedimentation --set bodies=60 --time 0.05");
     assert_eq!(said.code, 0);
     assert!(said.out.starts_with("scenario     sedimentation\n"), "{}", said.out);
-    assert!(said.out.contains("files        runs/sedimentation: open picture.png, or frames.pvd in ParaView"));
+    assert!(
+        said.out
+            .contains("files        runs/sedimentation: open report.html, or picture.png, or frames.pvd in ParaView")
+    );
     let frames = (0..4).flat_map(|k| ["contacts", "frame"].map(|part| format!("frames/{part}-{k:06}.vtp")));
     let indexes = ["contacts.pvd", "frames.pvd", "walls.pvd", "frames/walls-000000.vtp"];
-    let others = ["picture.png", "scene.toml", "steps.csv", "summary.json"];
+    let others = ["picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"];
     let mut expected: Vec<String> = indexes.into_iter().chain(others).map(String::from).collect();
     expected.extend(frames);
     expected.sort();
@@ -104,8 +107,8 @@ fn no_steps_and_no_frames() {
     // The last state is there whatever the interval.
     let without = "run bounce --steps 3 --set output.frame_interval=0 --set output.contacts=false --out without";
     desk.json(without);
-    let names = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "picture.png", "scene.toml"];
-    let names: Vec<_> = names.into_iter().chain(["steps.csv", "summary.json", "walls.pvd"]).collect();
+    let names = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "picture.png", "report.html"];
+    let names: Vec<_> = names.into_iter().chain(["scene.toml", "steps.csv", "summary.json", "walls.pvd"]).collect();
     assert_eq!(files(&desk.path("without")), names);
     assert!(desk.read("without/frames.pvd").contains("timestep=\"0.003\""), "{}", desk.read("without/frames.pvd"));
 }

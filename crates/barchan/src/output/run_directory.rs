@@ -24,9 +24,9 @@ pub(super) const STEPS: &str = "steps.csv";
 const HISTORY: &str = "history.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
-pub(super) const FRAMES: &str = "frames";
-
+/// Written by those who look at runs.
 const REPORT: &str = "report.html";
+pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
 /// which fails half-way can be repeated.
@@ -368,6 +368,7 @@ mod tests {
             SUMMARY,
             PICTURE,
             REPORT,
+            ".report.html.partial",
             "frames.pvd",
             "walls.pvd",
             ".contacts.pvd.partial",

@@ -1,0 +1,8 @@
+// What the page uses of three.js, and no more: the bundle is built into the binary and into every report.
+export {
+    BackSide, BoxGeometry, BufferGeometry, Color, DataTexture, DoubleSide, EdgesGeometry, Float32BufferAttribute, GLSL3, Group,
+    InstancedBufferAttribute, InstancedBufferGeometry, InstancedInterleavedBuffer, InterleavedBufferAttribute,
+    LineBasicMaterial, LinearFilter, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, PlaneGeometry,
+    RawShaderMaterial, Scene, Vector3, Vector4, WebGLRenderer,
+} from "three";
+export { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
