@@ -1,1 +1,3 @@
 //! Looks at runs of Barchan: a page that shows a run, and a live view.
+
+pub mod wire;
