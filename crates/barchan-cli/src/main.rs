@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod browser;
 mod check;
 mod compare;
 mod failure;
@@ -16,6 +17,8 @@ mod run;
 mod scenarios;
 mod solve;
 mod target;
+mod view;
+mod watched;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -37,6 +40,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::List(args) => scenarios::list(&args),
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::progress::Display;
 use crate::ranks;
 use crate::target::Target;
+use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
 use barchan::output::{OutputError, RunDirectory, Summary, default_path};
@@ -41,6 +42,12 @@ fn prepare(args: &RunArgs, ranks: usize) -> Result<Target, Failure> {
     let target = Target::load(&args.target, overrides(args, ranks))?;
     if ranks > 1 && !args.dump_problem.is_empty() {
         return Err(cannot_dump(DumpError::Ranks { ranks }));
+    }
+    if ranks > 1 && args.view.is_some() {
+        return Err(Failure::Input(format!(
+            "--view is for a run on one rank, and this one has {ranks}; barchan view DIR shows the frames of a run on \
+             any number of them while they are written"
+        )));
     }
     Ok(target)
 }
@@ -88,13 +95,19 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
+    let watched = args.view.map(|port| Watched::start(scene, run.steps_total(), port)).transpose();
+    let mut watched = watched.map_err(over)?;
     let mut display = Display::new(quiet, run.steps_total());
     let result = run.complete(|progress| {
         display.show(progress);
+        if let Some(watched) = &mut watched {
+            watched.stepped(progress);
+        }
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     display.clear();
     interrupt::be_quiet();
+    watched.into_iter().for_each(Watched::end);
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
         Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),

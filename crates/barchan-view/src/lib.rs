@@ -1,3 +1,5 @@
 //! Looks at runs of Barchan: a page that shows a run, and a live view.
 
+pub mod live;
+pub mod server;
 pub mod wire;

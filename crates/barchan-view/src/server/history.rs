@@ -120,23 +120,13 @@ impl Columns {
     }
 }
 
-/// A row as numbers.
-pub fn numbers(row: &StepRow) -> Row {
-    let row = serde_json::to_value(row).unwrap_or_default();
-    let number = |name: &&str| {
-        let value = &row[*name];
-        value.as_f64().or(value.as_bool().map(f64::from)).unwrap_or(f64::NAN)
-    };
-    StepRow::COLUMNS.iter().map(number).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn row(step: u64, converged: bool) -> Row {
         let residual = if converged { 0.01 } else { 0.5 };
-        numbers(&StepRow { step, time: step as f64, converged, residual, ..StepRow::default() })
+        StepRow { step, time: step as f64, converged, residual, ..StepRow::default() }.numbers()
     }
 
     #[test]

@@ -291,7 +291,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::history::numbers;
 
     fn hub() -> Hub {
         let knob = Knob { key: "gravity.2".into(), label: "g".into(), min: -20.0, max: 0.0, value: -9.81 };
@@ -338,7 +337,7 @@ mod tests {
     #[test]
     fn rows_come_once_and_again_after_a_restart() {
         let hub = hub();
-        let row = |step| numbers(&StepRow { step, ..StepRow::default() });
+        let row = |step| StepRow { step, ..StepRow::default() }.numbers();
         hub.add_row(row(1));
         let mut cursor = Cursor::default();
         let rows = |news: News| -> Option<(bool, usize)> {

@@ -54,7 +54,7 @@ pub struct RunOptions {
 }
 
 /// What an observer is told after every step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// Steps done.
     pub step: u64,
@@ -71,6 +71,8 @@ pub struct Progress<'a> {
     pub report: &'a StepReport,
     /// This rank's state after it.
     pub world: &'a World,
+    /// This rank's simulation, to take frames of.
+    pub simulation: &'a Simulation,
 }
 
 /// Why a run did not do what it was asked to.
@@ -327,6 +329,7 @@ impl Run {
             missed: self.tally.missed(),
             report,
             world: &self.simulation.world,
+            simulation: &self.simulation,
         }
     }
 

@@ -8,7 +8,6 @@ use crate::output::{
 };
 use crate::problem::Problem;
 use crate::scene::{Scene, Time};
-use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
 use crate::world::World;
 use std::time::Instant;
@@ -79,7 +78,7 @@ impl Recorder {
             let (world, comm) = simulation.line();
             frames.write(tally.steps, world, comm)?;
         }
-        let mut row = row(tally, report, simulation);
+        let mut row = StepRow::of(tally.steps, tally.time, report, simulation.energy());
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
@@ -171,36 +170,6 @@ impl Frames {
 fn frame_due(step: u64, h: f64, interval: f64) -> bool {
     let intervals = |step: u64| (step as f64 * h / interval * (1.0 + 1e-12)).floor();
     step > 0 && intervals(step) > intervals(step - 1)
-}
-
-/// What `steps.csv` tells of a step.
-fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepRow {
-    let (solver, seconds) = (&report.solver, &report.seconds);
-    let energy = simulation.energy();
-    StepRow {
-        step: tally.steps,
-        time: tally.time,
-        bodies: report.bodies as u64,
-        contacts: report.contacts as u64,
-        iterations: solver.iterations.into(),
-        operator_applications: solver.operator_applications.into(),
-        converged: solver.status == Status::Converged,
-        residual: solver.residual,
-        residual_natural: solver.residuals.natural,
-        residual_primal: solver.residuals.primal,
-        residual_dual: solver.residuals.dual,
-        residual_complementarity: solver.residuals.complementarity,
-        kinetic: energy.kinetic,
-        potential: energy.potential,
-        max_penetration: report.penetration.max,
-        mean_penetration: report.penetration.mean,
-        seconds_exchange: seconds.exchange,
-        seconds_broad: seconds.broad,
-        seconds_narrow: seconds.narrow,
-        seconds_solve: seconds.solve,
-        seconds_integrate: seconds.integrate,
-        seconds_output: 0.0,
-    }
 }
 
 /// How many frames a scene asks for: at time zero, at the interval, and at the end.
