@@ -1,5 +1,6 @@
 //! Looks at runs of Barchan: a page that shows a run, and a live view.
 
 pub mod live;
+pub mod page;
 pub mod server;
 pub mod wire;

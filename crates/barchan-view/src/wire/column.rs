@@ -5,7 +5,7 @@ use serde::Serialize;
 /// A browser can only look at an array in place if it begins at a multiple of its numbers' size.
 const ALIGNMENT: usize = 8;
 
-/// Where a column stands and how to read it. A column whose numbers are all the same has no array.
+/// Where a column stands and how to read it. Numbers that are all the same, or that count up, have no array.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Column {
@@ -13,6 +13,11 @@ pub(super) enum Column {
     Constant {
         /// The value.
         constant: u64,
+    },
+    /// Each one more than the one before.
+    Counting {
+        /// The first.
+        first: u64,
     },
     /// An array.
     Array(Array),
@@ -92,6 +97,9 @@ impl Columns {
         let (low, high) = numbers.clone().fold((u64::MAX, 0), |(low, high), n| (n.min(low), n.max(high)));
         if low >= high {
             return Column::Constant { constant: high };
+        }
+        if numbers.clone().zip(low..).all(|(n, expected)| n == expected) {
+            return Column::Counting { first: low };
         }
         let r#type = match high {
             0..=0xff => Type::U8,

@@ -30,6 +30,9 @@ impl Decoded {
         if let Some(constant) = column.get("constant") {
             return vec![constant.as_f64().unwrap(); count];
         }
+        if let Some(first) = column.get("first") {
+            return (0..count).map(|k| first.as_f64().unwrap() + k as f64).collect();
+        }
         let number = |key: &str| column[key].as_u64().unwrap() as usize;
         let (at, width, name) = (number("at"), number("width"), column["type"].as_str().unwrap());
         let size = match name {
@@ -202,6 +205,10 @@ fn ids_of_any_size_are_whole() {
     let mut frame = line(3);
     frame.bodies.id = vec![5, 1 << 40, 7];
     assert_eq!(Decoded::of(&frame, 10).body("id"), [5.0, (1u64 << 40) as f64, 7.0]);
+    frame.bodies.id = vec![8, 9, 10];
+    let read = Decoded::of(&frame, 10);
+    assert_eq!(read.head["kinds"][0]["columns"]["id"], serde_json::json!({ "first": 8 }));
+    assert_eq!(read.body("id"), [8.0, 9.0, 10.0]);
     frame.bodies.id = vec![5, 300, 70_000];
     let read = Decoded::of(&frame, 10);
     assert_eq!(read.head["kinds"][0]["columns"]["id"]["type"], "u32");
