@@ -1,8 +1,8 @@
 //! What can be typed. The comments below are the help texts.
 
 use barchan::problem::Friction;
-use barchan_view::server::Place;
 use barchan::solver::SolverName;
+use barchan_view::server::Place;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use std::net::IpAddr;

@@ -18,7 +18,8 @@ fn openers() -> &'static [&'static [&'static str]] {
         return &[&["explorer.exe"]];
     }
     // Without a display there is nothing to see; what is then found is a browser for text.
-    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some_and(|v| !v.is_empty()));
+    let has_display =
+        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some_and(|v| !v.is_empty()));
     if has_display { &[&["xdg-open"], &["gio", "open"], &["sensible-browser"]] } else { &[] }
 }
 

@@ -40,7 +40,7 @@ fn show(args: &ViewArgs, target: &Target) -> Result<(), Failure> {
     let parameters = live::parameters(&controls);
     let about = live::about(scene, "scene");
     let hub = Arc::new(Hub::new(&about, controls));
-    let mut server = serve(args.place(), live::page(&scene.name), &hub)?;
+    let mut server = serve(args.place(), live::page(&about), &hub)?;
     let options = WatchOptions { steps_total: scene.time.steps(), paused: args.paused, speed: Some(SPEED) };
     let mut watch = Watch::new(hub, parameters, options).map_err(no_thread)?;
     announce(&server, !args.no_open)?;
@@ -55,7 +55,7 @@ fn follow(args: &ViewArgs, directory: &Path) -> Result<(), Failure> {
     }
     let mut follow = live::Follow::open(directory).map_err(|error| Failure::Input(error.to_string()))?;
     let hub = follow.hub();
-    let mut server = serve(args.place(), live::page(follow.name()), &hub)?;
+    let mut server = serve(args.place(), live::page(follow.about()), &hub)?;
     announce(&server, !args.no_open)?;
     let shown = follow.run(args.paused, interrupt::requested);
     server.stop();

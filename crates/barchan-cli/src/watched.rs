@@ -21,9 +21,10 @@ impl Watched {
     /// has to repeat it.
     pub(crate) fn start(scene: &Scene, steps_total: u64, port: u16) -> Result<Self, Failure> {
         let controls = Controls { step: true, ..Controls::default() };
-        let hub = Arc::new(Hub::new(&live::about(scene, "run"), controls));
+        let about = live::about(scene, "run");
+        let hub = Arc::new(Hub::new(&about, controls));
         let place = Place { port: Some(port).filter(|port| *port != 0), ..Place::default() };
-        let server = serve(place, live::page(&scene.name), &hub)?;
+        let server = serve(place, live::page(&about), &hub)?;
         let options = WatchOptions { steps_total, ..WatchOptions::default() };
         let watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
         note(format_args!("watch it at {}", server.url()));

@@ -126,7 +126,10 @@ fn config(data: &PageData) -> String {
 fn push_frame(frame: &PackedFrame, page: &mut String) {
     use std::fmt::Write;
     let PackedFrame { step, time, text } = frame;
-    let written = writeln!(page, "<script type=\"text/plain\" class=\"frame\" data-step=\"{step}\" data-time=\"{time:?}\">{text}</script>");
+    let written = writeln!(
+        page,
+        "<script type=\"text/plain\" class=\"frame\" data-step=\"{step}\" data-time=\"{time:?}\">{text}</script>"
+    );
     written.expect("a string takes everything");
 }
 

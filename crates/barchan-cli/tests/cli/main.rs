@@ -8,3 +8,4 @@ mod results;
 mod solve;
 mod support;
 mod trouble;
+mod view;

@@ -1,17 +1,23 @@
 //! The live view: a simulation that is watched and steered while it runs.
 //!
 //! [`Watch`] decides when the next step is taken and tells viewers about it; [`FrameStream`] takes the
-//! frames. [`Show`] drives a scene of its own. What
+//! frames. [`Show`] drives a scene of its own, and [`Follow`] shows what another process writes down. What
 //! viewers and server say to each other is described in docs/live.md.
 
+//TMP mod follow;
 mod show;
+mod spectator;
 mod stream;
+//TMP mod table;
 mod watch;
 
+//TMP pub use follow::{Follow, FollowError};
 pub use show::{Outcome, Show};
+pub use spectator::Spectator;
 pub use stream::FrameStream;
 pub use watch::{Next, Watch, WatchOptions};
 
+use crate::page::{self, Mode, PageData};
 use crate::server::{Controls, Knob};
 use barchan::scene::Scene;
 use serde_json::{Value, json};
@@ -43,4 +49,13 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
         "tolerance": scene.solver.tolerance,
         "solver": scene.solver.name.name(),
     })
+}
+
+/// The page of a live view, for what [`about`] says.
+pub fn page(about: &Value) -> String {
+    let mut config = serde_json::Map::new();
+    config.insert("description".into(), about["description"].clone());
+    config.insert("scene".into(), json!({ "tolerance": about["tolerance"] }));
+    let name = about["name"].as_str().unwrap_or("Barchan").to_owned();
+    page::html(&PageData { mode: Mode::Live, name, config, frames: Vec::new() })
 }

@@ -32,7 +32,7 @@ pub struct FrameStream {
     spare: Option<Frame>,
     /// The state of which the last frame was taken.
     shown: Option<u64>,
-    taken: Instant,
+    taken: Option<Instant>,
     /// Seconds that the last copy took, and the last encoding.
     cost: [Duration; 2],
     cores: f64,
@@ -61,16 +61,7 @@ impl FrameStream {
         })?;
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         let spare = Some(Frame::default());
-        Ok(Self {
-            hub,
-            encoder,
-            back,
-            spare,
-            shown: None,
-            taken: Instant::now() - INTERVAL,
-            cost: [Duration::ZERO; 2],
-            cores,
-        })
+        Ok(Self { hub, encoder, back, spare, shown: None, taken: None, cost: [Duration::ZERO; 2], cores })
     }
 
     /// Whether viewers do not have this state yet.
@@ -86,16 +77,17 @@ impl FrameStream {
             return;
         }
         let Some(mut frame) = self.spare.take() else { return };
-        self.taken = Instant::now();
+        let start = Instant::now();
         frame.capture(simulation, 0);
-        self.cost[0] = self.taken.elapsed();
+        self.cost[0] = start.elapsed();
+        self.taken = Some(start);
         self.send(frame, state);
     }
 
     /// Sends a frame that was stored, if the last one is done.
     pub fn send_stored(&mut self, frame: Frame, state: u64) {
         if self.wait(true) == Duration::ZERO {
-            self.taken = Instant::now();
+            self.taken = Some(Instant::now());
             self.send(frame, state);
         }
     }
@@ -119,6 +111,6 @@ impl FrameStream {
         // While it copies, the simulation stands still. While it encodes, one of the cores is taken.
         let cost = self.cost[0] + self.cost[1].div_f64(self.cores);
         let interval = if still { INTERVAL } else { INTERVAL.max(cost.div_f64(SHARE)) };
-        interval.saturating_sub(self.taken.elapsed())
+        self.taken.map_or(Duration::ZERO, |taken| interval.saturating_sub(taken.elapsed()))
     }
 }

@@ -180,7 +180,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let full = place.number > shared.limits.connections;
         let serving = Arc::clone(shared);
         if full {
-            refuse(stream, Status::Busy);
+            turn_away(stream);
         } else {
             // Without a thread the connection is dropped, and with it its seat.
             let _ = spawn("connection", move || {
@@ -189,6 +189,15 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             });
         }
     }
+}
+
+/// A word of refusal, without much time for it: others are waiting.
+fn turn_away(mut stream: TcpStream) {
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
+    let _ = stream.set_write_timeout(Some(Duration::from_millis(20)));
+    // What is unread would cut the connection off before the answer is there.
+    let _ = io::Read::read(&mut stream, &mut [0; 4096]);
+    let _ = stream.write_all(reply::text(Status::Busy).as_bytes());
 }
 
 /// A connection that counts as long as this lives, whatever becomes of its thread.

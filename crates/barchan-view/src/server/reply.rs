@@ -55,15 +55,19 @@ pub(super) fn page(mut stream: TcpStream, page: &[u8], whole: bool) {
 
 /// Sends a refusal.
 pub(super) fn refuse(mut stream: TcpStream, status: Status) {
+    if stream.write_all(text(status).as_bytes()).is_ok() {
+        part(stream);
+    }
+}
+
+/// A refusal.
+pub(super) fn text(status: Status) -> String {
     let line = status.line();
-    let text = format!(
+    format!(
         "HTTP/1.1 {line}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nCache-Control: \
          no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{line}\n",
         line.len() + 1
-    );
-    if stream.write_all(text.as_bytes()).is_ok() {
-        part(stream);
-    }
+    )
 }
 
 /// The answer that makes a web socket of a connection.
