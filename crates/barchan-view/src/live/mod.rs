@@ -4,14 +4,14 @@
 //! frames. [`Show`] drives a scene of its own, and [`Follow`] shows what another process writes down. What
 //! viewers and server say to each other is described in docs/live.md.
 
-//TMP mod follow;
+mod follow;
 mod show;
 mod spectator;
 mod stream;
-//TMP mod table;
+mod table;
 mod watch;
 
-//TMP pub use follow::{Follow, FollowError};
+pub use follow::{Follow, FollowError};
 pub use show::{Outcome, Show};
 pub use spectator::Spectator;
 pub use stream::FrameStream;

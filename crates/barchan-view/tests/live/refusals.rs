@@ -141,7 +141,8 @@ fn messages_are_small_and_sound() {
     assert_eq!(raw(&[0x81, 0x02, b'h', b'i']), Some(CloseCode::Protocol));
     assert_eq!(raw(&[0x83, 0x80, 0, 0, 0, 0]), Some(CloseCode::Protocol));
     assert_eq!(raw(&[0xf1, 0x80, 0, 0, 0, 0]), Some(CloseCode::Protocol));
-    assert_eq!(raw(&[0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0]), Some(CloseCode::Protocol));
+    let ping = [&[0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0][..], &[0; 256]].concat();
+    assert_eq!(raw(&ping), Some(CloseCode::Protocol));
     assert_eq!(raw(&[0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]), Some(CloseCode::Invalid));
     // A length that nobody could hold.
     assert_eq!(raw(&[0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]), Some(CloseCode::Size));
