@@ -57,9 +57,9 @@ fn follow(args: &ViewArgs, directory: &Path) -> Result<(), Failure> {
     let hub = follow.hub();
     let mut server = serve(args.place(), live::page(follow.about()), &hub)?;
     announce(&server, !args.no_open)?;
-    let shown = follow.run(args.paused, interrupt::requested);
+    follow.run(args.paused, interrupt::requested);
     server.stop();
-    shown.map_err(|error| Failure::Failed(error.to_string()))
+    Ok(())
 }
 
 /// Starts the server.

@@ -40,6 +40,8 @@ pub struct FrameBodies {
     pub id: Vec<u64>,
     /// Index into the materials.
     pub material: Vec<u16>,
+    /// A number that the scene gives to bodies of a kind.
+    pub group: Vec<u16>,
     /// The rank that owns it.
     pub rank: Vec<u32>,
 }
@@ -93,7 +95,7 @@ impl FrameBodies {
     }
 
     fn clear(&mut self) {
-        let Self { position, orientation, velocity, angular_velocity, shape, id, material, rank } = self;
+        let Self { position, orientation, velocity, angular_velocity, shape, id, material, group, rank } = self;
         position.clear();
         orientation.clear();
         velocity.clear();
@@ -101,7 +103,21 @@ impl FrameBodies {
         shape.clear();
         id.clear();
         material.clear();
+        group.clear();
         rank.clear();
+    }
+
+    /// Takes over what another one has, behind its own.
+    pub fn append(&mut self, other: &Self) {
+        self.position.extend_from_slice(&other.position);
+        self.orientation.extend_from_slice(&other.orientation);
+        self.velocity.extend_from_slice(&other.velocity);
+        self.angular_velocity.extend_from_slice(&other.angular_velocity);
+        self.shape.extend_from_slice(&other.shape);
+        self.id.extend_from_slice(&other.id);
+        self.material.extend_from_slice(&other.material);
+        self.group.extend_from_slice(&other.group);
+        self.rank.extend_from_slice(&other.rank);
     }
 
     fn push(&mut self, bodies: &Bodies, i: usize, rank: u32) {
@@ -112,6 +128,7 @@ impl FrameBodies {
         self.shape.push(bodies.shape[i].clone());
         self.id.push(bodies.id[i]);
         self.material.push(bodies.material[i]);
+        self.group.push(bodies.group[i]);
         self.rank.push(rank);
     }
 }
@@ -125,6 +142,16 @@ impl FrameContacts {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
+    }
+
+    /// Takes over what another one has, behind its own.
+    pub fn append(&mut self, other: &Self) {
+        self.ids.extend_from_slice(&other.ids);
+        self.ends.extend_from_slice(&other.ends);
+        self.normal.extend_from_slice(&other.normal);
+        self.force.extend_from_slice(&other.force);
+        self.normal_impulse.extend_from_slice(&other.normal_impulse);
+        self.rank.extend_from_slice(&other.rank);
     }
 
     fn clear(&mut self) {

@@ -23,6 +23,7 @@ const ORDER: &[&str] = &[
     "scene",
     "domain",
     "step",
+    "frame",
     "scenario",
     "output",
     "run",

@@ -4,10 +4,12 @@
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
-use barchan::output::{ByRank, Share, StepRow, Summary, write_vtp};
+use barchan::frame::Frame;
+use barchan::output::{ByRank, FrameOptions, FrameWriter, Share, StepRow, Summary};
 use barchan::problem::AnyProblem;
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
+use barchan::step::Simulation;
 use std::path::Path;
 
 fn document(name: &str) -> String {
@@ -100,12 +102,19 @@ fn every_output_is_documented() {
         assert_names(&text, "outputs.md", [key.as_str()]);
     }
 
-    let mut frame = Vec::new();
-    let world = SCENARIOS[0].scene(&[("bodies".into(), "1".into())]).expect("a scene").build().expect("a world");
-    write_vtp(&mut frame, &world.bodies, 0.0, 0).expect("memory does not fail");
-    let frame = String::from_utf8_lossy(&frame);
-    let names: Vec<_> = frame.split("Name=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-    assert!(names.len() > 8, "{names:?}");
-    let plumbing = ["connectivity", "offsets"];
-    assert_names(&text, "outputs.md", names.into_iter().filter(|name| !plumbing.contains(name)));
+    let scene = SCENARIOS[0].scene(&[("bodies".into(), "1".into())]).expect("a scene");
+    let (mut frame, run) =
+        (Frame::default(), std::env::temp_dir().join(format!("barchan-docs-{}", std::process::id())));
+    frame.capture(&Simulation::from_scene(&scene).expect("a world"), 0);
+    let mut writer = FrameWriter::create(&run, FrameOptions::of(&scene)).expect("a directory");
+    writer.write(&frame).expect("a frame");
+    for (file, least) in [("frame", 10), ("contacts", 6), ("walls", 6)] {
+        let file = std::fs::read(run.join(format!("frames/{file}-000000.vtp"))).expect("a file");
+        let file = String::from_utf8_lossy(&file);
+        let names: Vec<_> = file.split("Name=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(names.len() > least, "{names:?}");
+        let plumbing = ["connectivity", "offsets"];
+        assert_names(&text, "outputs.md", names.into_iter().filter(|name| !plumbing.contains(name)));
+    }
+    std::fs::remove_dir_all(&run).expect("it was made");
 }

@@ -63,6 +63,7 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
                     velocity: bodies.velocity[i],
                     angular_velocity: bodies.angular_velocity[i],
                     material: bodies.material[i],
+                    group: bodies.group[i],
                     ..Body::dynamic(bodies.shape[i].clone(), bodies.position[i] + shift)
                 });
             }

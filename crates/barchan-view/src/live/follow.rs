@@ -1,11 +1,11 @@
 //! A run that is written down, finished or under way in another process: its frames as a film, and its
 //! table as it grows.
 
+use super::about;
 use super::stream::FrameStream;
 use super::table::Table;
-use super::about;
 use crate::server::{Controls, Hub, Wishes};
-use barchan::output::{FrameError, StoredFrames, StepRow};
+use barchan::output::{FrameError, StepRow, StoredFrames};
 use barchan::scene::Scene;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

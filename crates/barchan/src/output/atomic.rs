@@ -7,7 +7,7 @@
 
 use super::{Attach, OutputError};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes gathered before they go to the system.
@@ -77,6 +77,15 @@ impl Write for AtomicFile {
 
     fn flush(&mut self) -> io::Result<()> {
         let result = self.writer.as_mut().expect("a finished file is gone").flush();
+        self.failed |= result.is_err();
+        result
+    }
+}
+
+/// What is known only at the end may stand at the beginning.
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let result = self.writer.as_mut().expect("a finished file is gone").seek(to);
         self.failed |= result.is_err();
         result
     }

@@ -37,7 +37,9 @@ pub use picture::{Colouring, PictureOptions, render, render_on, write_png};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
-pub use vtk::{FrameWriter, frame_bytes, write_vtp};
+pub use vtk::{
+    FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts, write_walls,
+};
 
 use crate::comm::{Communicator, Reduction};
 use std::io;

@@ -6,7 +6,10 @@
 //! directory in which a user keeps scenes.
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
-use super::{Attach, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, picture};
+use super::vtk::{INDEXES, is_frame_file};
+use super::{
+    Attach, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, picture,
+};
 use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
@@ -19,12 +22,11 @@ pub(super) const STEPS: &str = "steps.csv";
 const HISTORY: &str = "history.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
-pub(super) const INDEX: &str = "frames.pvd";
 pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run. The mark of a run, `steps.csv`, goes last, so that a removal which
 /// fails half-way can be repeated.
-const OWN_FILES: [&str; 6] = [SUMMARY, PICTURE, INDEX, SCENE, HISTORY, STEPS];
+const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, INDEXES[0], INDEXES[1], INDEXES[2], SCENE, HISTORY, STEPS];
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +87,8 @@ impl RunDirectory {
     }
 
     /// Starts the sequence of frames, of which this rank writes its part.
-    pub fn frames(&self, rank: usize, ranks: usize) -> Result<FrameWriter, OutputError> {
-        FrameWriter::on_rank(self.path.join(FRAMES), self.path.join(INDEX), rank as u32, ranks as u32)
+    pub fn frames(&self, options: FrameOptions, rank: usize, ranks: usize) -> Result<FrameWriter, OutputError> {
+        FrameWriter::on_rank(&self.path, options, rank as u32, ranks as u32)
     }
 
     /// Draws the bodies of all ranks, which all call this. Rank 0 writes the picture.
@@ -169,16 +171,9 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
     Ok(())
 }
 
-/// Whether this is the name of a frame or of a rank's piece of one, whole or partial.
+/// Whether this is the name of a file of a frame, whole or partial.
 fn is_frame(name: &str) -> bool {
-    let Some(rest) = whole_name(name).strip_prefix("frame-") else { return false };
-    if let Some(number) = rest.strip_suffix(".pvtp") {
-        return is_number(number, 6);
-    }
-    rest.strip_suffix(".vtp").is_some_and(|numbers| match numbers.split_once('-') {
-        Some((number, rank)) => is_number(number, 6) && is_number(rank, 4),
-        None => is_number(numbers, 6),
-    })
+    is_frame_file(whole_name(name))
 }
 
 /// Whether this is the name of a contact problem, whole or partial.
@@ -227,9 +222,17 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path();
         RunDirectory::create(path, false).unwrap();
-        for name in
-            [SCENE, SUMMARY, PICTURE, INDEX, ".summary.json.partial", "problem-7.txt", ".problem-12.txt.partial"]
-        {
+        for name in [
+            SCENE,
+            SUMMARY,
+            PICTURE,
+            "frames.pvd",
+            "walls.pvd",
+            ".contacts.pvd.partial",
+            ".summary.json.partial",
+            "problem-7.txt",
+            ".problem-12.txt.partial",
+        ] {
             fs::write(path.join(name), "x").unwrap();
         }
         for name in ["notes.md", "problem-x.txt", "steps.csv.bak"] {
@@ -242,6 +245,8 @@ mod tests {
             "frame-000002.pvtp",
             "frame-000002-0013.vtp",
             ".frame-000003-12345.vtp.partial",
+            "contacts-000002-0013.vtp",
+            "walls-000000.vtp",
             "frame-best.vtp",
             "frame-000002-best.vtp",
         ] {

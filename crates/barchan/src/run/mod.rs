@@ -25,10 +25,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod frames;
 mod recorder;
 mod tally;
 
-pub use recorder::frame_count;
+pub use frames::frame_count;
 
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
@@ -208,10 +209,10 @@ impl Run {
     /// # Errors
     /// If a file cannot be written; on all ranks then.
     pub fn record_by(&mut self, make: impl FnOnce() -> Result<RunDirectory, OutputError>) -> Result<(), OutputError> {
-        let (world, comm) = self.simulation.line();
+        let comm = self.simulation.line().1;
         comm.stage("output");
         let directory = make_together(comm, make)?;
-        self.recorder = Some(Recorder::start(directory, &self.scene, world, comm)?);
+        self.recorder = Some(Recorder::start(directory, &self.scene, &mut self.simulation)?);
         Ok(())
     }
 
@@ -335,9 +336,9 @@ impl Run {
 
     /// The last frame and the picture.
     fn record_end(&mut self) -> Result<(), RunError> {
-        let (world, comm) = self.simulation.line();
-        comm.stage("output");
-        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, world, comm))?;
+        self.simulation.line().1.stage("output");
+        let simulation = &mut self.simulation;
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, simulation))?;
         Ok(())
     }
 

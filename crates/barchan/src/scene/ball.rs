@@ -16,7 +16,7 @@ pub(crate) struct Ball {
 
 impl Ball {
     /// The body that it is.
-    pub(crate) fn body(&self, material: u16, motion: Motion) -> Body {
-        Body { velocity: self.velocity, material, motion, ..Body::dynamic(Shape::sphere(self.radius), self.x) }
+    pub(crate) fn body(&self, material: u16, group: u16, motion: Motion) -> Body {
+        Body { velocity: self.velocity, material, group, motion, ..Body::dynamic(Shape::sphere(self.radius), self.x) }
     }
 }

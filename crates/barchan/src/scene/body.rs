@@ -25,6 +25,8 @@ pub struct BodySpec {
     pub angular_velocity: DVec3,
     /// Name of its material; empty for the first.
     pub material: String,
+    /// A number to tell bodies apart by in what a run writes; physics does not ask for it.
+    pub group: u16,
     /// How its motion comes about. A file that does not say gets a dynamic body, or a fixed one
     /// if the shape has no finite mass.
     pub motion: Motion,
@@ -53,6 +55,7 @@ impl BodySpec {
             velocity: DVec3::ZERO,
             angular_velocity: DVec3::ZERO,
             material: String::new(),
+            group: 0,
             motion,
             rotation: Rotation::Free,
             oscillation: None,
@@ -94,6 +97,8 @@ struct BodyText {
     angular_velocity: DVec3,
     #[serde(default)]
     material: String,
+    #[serde(default)]
+    group: u16,
     motion: Option<Motion>,
     #[serde(default)]
     rotation: Rotation,
@@ -113,6 +118,7 @@ impl From<BodyText> for BodySpec {
             velocity: text.velocity,
             angular_velocity: text.angular_velocity,
             material: text.material,
+            group: text.group,
             rotation: text.rotation,
             oscillation: text.oscillation,
             force: text.force,

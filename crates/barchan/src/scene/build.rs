@@ -90,7 +90,7 @@ impl Scene {
                 let ball = lattice.sphere(&stream, number);
                 let ball = Ball { x: home(&periods, ball.x), ..ball };
                 if (share.owns)(ball.x) {
-                    world.add_with_id(id + number, ball.body(material, lattice.motion));
+                    world.add_with_id(id + number, ball.body(material, lattice.group, lattice.motion));
                 }
                 if !plans.is_empty() {
                     balls.push((ball.x, ball.radius));
@@ -106,7 +106,7 @@ impl Scene {
                     .map_err(|crowded| SceneError::new(self.place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
                 for ball in &spheres {
                     if (share.owns)(ball.x) {
-                        world.add_with_id(id + ball.number, ball.body(material, Motion::Dynamic));
+                        world.add_with_id(id + ball.number, ball.body(material, self.fill[i].group, Motion::Dynamic));
                     }
                 }
                 balls.extend(spheres.iter().map(|ball| (ball.x, ball.radius)));
@@ -169,6 +169,7 @@ impl Scene {
                     velocity: spec.velocity,
                     angular_velocity: spec.angular_velocity,
                     material: self.material_of(&spec.material),
+                    group: spec.group,
                     motion: spec.motion,
                     rotation: spec.rotation,
                 };
@@ -248,11 +249,12 @@ mod tests {
                 ..BodySpec::new(Shape::container(DVec3::ONE), DVec3::ZERO)
             },
         ];
-        scene.lattice.push(Lattice { material: "lead".into(), ..Lattice::cubic([2, 1, 1], 1.0, 0.2) });
+        scene.lattice.push(Lattice { material: "lead".into(), group: 7, ..Lattice::cubic([2, 1, 1], 1.0, 0.2) });
         scene.fill.push(Fill::new(DVec3::splat(-5.0), DVec3::splat(5.0), 3, 0.3));
         let world = scene.build().unwrap();
         assert_eq!(world.bodies.len() as u64, scene.body_count());
         assert_eq!(world.bodies.material, [0, 0, 1, 1, 0, 0, 0]);
+        assert_eq!(world.bodies.group, [0, 0, 7, 7, 0, 0, 0]);
         assert_eq!(world.external[&0].torque, DVec3::Z);
         assert_eq!(world.prescribed[&1].oscillation, Some(shake));
         let lead = 1.0 / world.bodies.inverse_mass[2];
@@ -351,12 +353,12 @@ mod tests {
     }
 
     /// All that is known of a body, as bits.
-    fn bits(world: &World, i: usize) -> (u64, Vec<u64>, Shape, u16, Motion) {
+    fn bits(world: &World, i: usize) -> (u64, Vec<u64>, Shape, [u16; 2], Motion) {
         let b = &world.bodies;
         let vectors = [b.position[i], b.velocity[i], b.angular_velocity[i], b.inverse_inertia[i]];
         let numbers =
             vectors.iter().flat_map(|v| v.to_array()).chain(b.orientation[i].to_array()).chain([b.inverse_mass[i]]);
-        (b.id[i], numbers.map(f64::to_bits).collect(), b.shape[i].clone(), b.material[i], b.motion[i])
+        (b.id[i], numbers.map(f64::to_bits).collect(), b.shape[i].clone(), [b.material[i], b.group[i]], b.motion[i])
     }
 
     /// Asserts that the parts of the ranks are the whole.

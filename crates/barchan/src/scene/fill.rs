@@ -41,6 +41,9 @@ pub struct Fill {
     /// Name of the material; empty for the first.
     #[serde(default)]
     pub material: String,
+    /// A number to tell bodies apart by in what a run writes; physics does not ask for it.
+    #[serde(default)]
+    pub group: u16,
     /// Places tried for one sphere before giving up.
     #[serde(default = "default_attempts")]
     pub attempts: u32,
@@ -91,6 +94,7 @@ impl Fill {
             velocity: DVec3::ZERO,
             velocity_jitter: 0.0,
             material: String::new(),
+            group: 0,
             attempts: default_attempts(),
         }
     }

@@ -31,6 +31,7 @@ const fn optional(name: &'static str, example: &'static str, about: &'static str
 
 const VELOCITY_JITTER: &str = "largest random addition to each component of the velocity, m/s";
 const MATERIAL: &str = "name of the material; empty for the first";
+const GROUP: &str = "a number to tell bodies apart by in what a run writes";
 const RADIUS: &str = "m; a number, or { uniform | normal | log-normal | power-law | choice = ... }";
 
 /// Every section in the order in which it is written.
@@ -154,7 +155,9 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "output",
         about: "what a run writes down",
         keys: &[
-            key("frame_interval", "simulated time between frames, s; 0 for none"),
+            key("frame_interval", "simulated time between frames, s; 0 for the last state alone"),
+            key("contacts", "write the contacts of each frame too"),
+            key("compression", "of frames: lz4, zlib or none"),
             key("history", "write the residual of every iteration to history.csv"),
         ],
     },
@@ -202,6 +205,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("velocity", "m/s"),
             key("angular_velocity", "rad/s, in the world frame"),
             key("material", MATERIAL),
+            key("group", GROUP),
             key("motion", "dynamic, fixed or kinematic (as prescribed by the velocities)"),
             key("rotation", "of a dynamic body: free or locked (it never turns)"),
             optional(
@@ -227,6 +231,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
+            key("group", GROUP),
             key("motion", "dynamic, fixed or kinematic (as prescribed by the velocity)"),
         ],
     },
@@ -242,6 +247,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
+            key("group", GROUP),
             key("attempts", "places tried for one sphere before giving up"),
         ],
     },

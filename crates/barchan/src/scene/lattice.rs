@@ -89,6 +89,9 @@ pub struct Lattice {
     /// Name of the material; empty for the first.
     #[serde(default)]
     pub material: String,
+    /// A number to tell bodies apart by in what a run writes; physics does not ask for it.
+    #[serde(default)]
+    pub group: u16,
     /// How their motion comes about.
     #[serde(default)]
     pub motion: Motion,
@@ -108,6 +111,7 @@ impl Lattice {
             velocity: DVec3::ZERO,
             velocity_jitter: 0.0,
             material: String::new(),
+            group: 0,
             motion: Motion::Dynamic,
         }
     }

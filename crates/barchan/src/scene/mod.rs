@@ -74,14 +74,37 @@ impl Time {
     }
 }
 
+/// How the arrays of frames are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compression {
+    /// Fast.
+    #[default]
+    Lz4,
+    /// Small, and slow.
+    Zlib,
+    /// Not at all.
+    None,
+}
+
 /// What a run writes down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputOptions {
-    /// Simulated time between two frames, s; 0 for no frames.
+    /// Simulated time between two frames, s; 0 for one frame alone, of the last state.
     pub frame_interval: f64,
+    /// Whether frames show contacts beside bodies.
+    pub contacts: bool,
+    /// How frames are compressed.
+    pub compression: Compression,
     /// Whether the solver's residual is kept for every iteration of every step.
     pub history: bool,
+}
+
+impl Default for OutputOptions {
+    fn default() -> Self {
+        Self { frame_interval: 0.0, contacts: true, compression: Compression::default(), history: false }
+    }
 }
 
 /// A constant description of what a run starts from.

@@ -115,6 +115,7 @@ fn plain(message: &str) -> String {
         ("expected f64", "expected a number"),
         ("expected u64", "expected a whole number that is not negative"),
         ("expected u32", "expected a whole number that is not negative"),
+        ("expected u16", "expected a whole number from 0 to 65535"),
         ("expected a boolean", "expected true or false"),
         ("expected struct ", "expected a table: "),
         ("wanted string or table", "expected a name or a table"),

@@ -170,6 +170,8 @@ columns! {
     shape: Shape => CopiedOnce,
     /// Index into the world's materials.
     material: u16 => CopiedOnce,
+    /// A number that the scene gives to bodies of a kind; physics does not ask for it.
+    group: u16 => CopiedOnce,
     /// A number that stays with the body for life.
     id: u64 => CopiedOnce,
     /// How its motion comes about.
@@ -204,6 +206,8 @@ pub struct Body {
     pub angular_velocity: DVec3,
     /// Index into the world's materials.
     pub material: u16,
+    /// A number that the scene gives to bodies of a kind.
+    pub group: u16,
     /// How its motion comes about.
     pub motion: Motion,
     /// Whether a dynamic body may turn.
@@ -220,6 +224,7 @@ impl Body {
             velocity: DVec3::ZERO,
             angular_velocity: DVec3::ZERO,
             material: 0,
+            group: 0,
             motion: Motion::Dynamic,
             rotation: Rotation::Free,
         }
@@ -300,6 +305,7 @@ impl Bodies {
         self.inverse_inertia.push(inverse_inertia);
         self.shape.push(body.shape);
         self.material.push(body.material);
+        self.group.push(body.group);
         self.id.push(id);
         self.motion.push(body.motion);
         self.standing.push(Standing::Own);
@@ -416,6 +422,9 @@ mod tests {
     fn every_column_says_how_it_is_shared() {
         let moving: Vec<_> = Bodies::COLUMNS.iter().filter(|c| c.sharing == Sharing::CopiedEachStep).collect();
         assert_eq!(moving.len(), 4);
-        assert_eq!(Bodies::COLUMNS.iter().map(|c| c.bytes).sum::<usize>(), 24 * 3 + 32 + 8 + 24 + 16 + 2 + 8 + 1 + 1);
+        assert_eq!(
+            Bodies::COLUMNS.iter().map(|c| c.bytes).sum::<usize>(),
+            24 * 3 + 32 + 8 + 24 + 16 + 2 + 2 + 8 + 1 + 1
+        );
     }
 }

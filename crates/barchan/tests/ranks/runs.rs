@@ -2,7 +2,8 @@
 //! that all ranks come to together. Ranks are threads here.
 
 use barchan::comm::{Communicator, threads};
-use barchan::output::{OutputError, RunDirectory, Summary};
+use barchan::frame::Frame;
+use barchan::output::{OutputError, RunDirectory, StoredFrames, Summary};
 use barchan::run::{DumpError, Progress, Run, RunError, RunFailure, RunOptions};
 use barchan::scenario;
 use barchan::scene::Scene;
@@ -76,17 +77,9 @@ fn columns(path: &Path) -> BTreeMap<String, Vec<f64>> {
     names.into_iter().enumerate().map(|(k, name)| (name, rows.iter().map(|row| row[k]).collect())).collect()
 }
 
-/// The ids in a frame file, found the way that a reader finds them.
-fn ids(path: &Path) -> Vec<i64> {
-    let file = fs::read(path).unwrap();
-    let marker = b"<AppendedData encoding=\"raw\">\n_";
-    let start = file.windows(marker.len()).position(|w| w == marker).unwrap() + marker.len();
-    let head = std::str::from_utf8(&file[..start]).unwrap();
-    let element = head.lines().find(|line| line.contains("Name=\"id\"")).unwrap();
-    let offset: usize = element.split("offset=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-    let raw = &file[start + offset..];
-    let length = u64::from_le_bytes(raw[..8].try_into().unwrap()) as usize;
-    raw[8..8 + length].chunks(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
+/// A frame of a run, as it is read back.
+fn frame(run: &Path, index: usize) -> Frame {
+    StoredFrames::open(run).unwrap().read(index).unwrap()
 }
 
 fn pixels(path: &Path) -> Vec<u8> {
@@ -105,7 +98,8 @@ fn ranks_leave_what_one_process_leaves() {
     assert!(summary.by_rank.is_none() && summary.ranks == 1);
     let expected = columns(&one.join("steps.csv"));
     assert!(expected["contacts"].iter().sum::<f64>() > 100.0, "{:?}", expected["contacts"]);
-    let all_ids = ids(&one.join("frames/frame-000002.vtp")).len();
+    let alone = frame(&one, 2);
+    let all_ids = alone.bodies.len();
     assert_eq!(all_ids, 8 * 7 * 6);
 
     for ranks in [2, 4] {
@@ -130,15 +124,27 @@ fn ranks_leave_what_one_process_leaves() {
         // Every body in one piece of each frame.
         let frames = fs::read_to_string(path.join("frames.pvd")).unwrap().matches(".pvtp").count();
         assert_eq!(frames, fs::read_to_string(one.join("frames.pvd")).unwrap().matches(".vtp").count());
-        for frame in 0..frames {
-            let index = fs::read_to_string(path.join(format!("frames/frame-{frame:06}.pvtp"))).unwrap();
-            let pieces: Vec<_> = index.split("Source=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
-            assert_eq!(pieces.len(), ranks);
-            let mut found: Vec<_> = pieces.iter().flat_map(|piece| ids(&path.join("frames").join(piece))).collect();
+        for number in 0..frames {
+            let index = fs::read_to_string(path.join(format!("frames/frame-{number:06}.pvtp"))).unwrap();
+            assert_eq!(index.matches("<Piece Source=").count(), ranks);
+            let whole = frame(&path, number);
+            assert!(whole.bodies.rank.is_sorted() && whole.bodies.rank.contains(&(ranks as u32 - 1)));
+            let mut found = whole.bodies.id;
             found.sort_unstable();
             assert_eq!(found.len(), all_ids);
             found.dedup();
-            assert_eq!(found.len(), all_ids, "a body twice in frame {frame}");
+            assert_eq!(found.len(), all_ids, "a body twice in frame {number}");
+            // Contacts and walls as those of one process.
+            let alone = frame(&one, number);
+            let pairs = |frame: &Frame| {
+                let mut pairs = frame.contacts.ids.clone();
+                pairs.iter_mut().for_each(|pair| pair.sort_unstable());
+                pairs.sort_unstable();
+                pairs
+            };
+            assert_eq!((whole.step, &whole.walls), (alone.step, &alone.walls));
+            let (here, there) = (pairs(&frame(&path, number)), pairs(&alone));
+            assert_eq!(here, there, "contacts of frame {number}");
         }
 
         // The same picture but for rounding.
@@ -186,9 +192,8 @@ fn more_ranks_than_bodies_write_empty_pieces() {
     let scene = scene("head-on", &[]);
     let summaries = run(&scene, 20, 5, &scratch.0.join("run"), carry_on);
     assert_eq!(summaries[0].as_ref().unwrap().bodies, 2);
-    let found: Vec<_> =
-        (0..5).map(|rank| ids(&scratch.0.join(format!("run/frames/frame-000001-{rank:04}.vtp"))).len()).collect();
-    assert!(found.iter().sum::<usize>() == 2 && found.contains(&0), "{found:?}");
+    assert_eq!(frame(&scratch.0.join("run"), 1).bodies.len(), 2);
+    assert!((0..5).all(|rank| scratch.0.join(format!("run/frames/frame-000001-{rank:04}.vtp")).exists()));
     assert!(scratch.0.join("run/picture.png").exists());
 }
 

@@ -1,0 +1,187 @@
+//! Bodies of a frame: a vertex each.
+
+use super::format::{Column, Kind, Number, put_f32, put_f64, put_i32, put_ids};
+use super::parse::Piece;
+use crate::frame::{Frame, FrameBodies};
+use crate::scene::Compression;
+use crate::shape::Shape;
+use glam::DQuat;
+use std::io::{self, Seek, Write};
+
+/// Positions keep all their digits; what is only looked at has seven.
+pub(super) const BODIES: Kind<FrameBodies> = Kind {
+    cells: "Verts",
+    corners: 1,
+    len: FrameBodies::len,
+    points: Column {
+        name: "position",
+        number: Number::F64,
+        components: 3,
+        put: |out, b, range| put_f64(out, b.position[range].iter().flat_map(|x| x.to_array())),
+    },
+    data: &[
+        Column {
+            name: "radius",
+            number: Number::F32,
+            components: 1,
+            put: |out, b, range| put_f32(out, range.map(|i| b.radius(i))),
+        },
+        Column {
+            name: "diameter",
+            number: Number::F32,
+            components: 1,
+            put: |out, b, range| put_f32(out, range.map(|i| 2.0 * b.radius(i))),
+        },
+        Column {
+            name: "velocity",
+            number: Number::F32,
+            components: 3,
+            put: |out, b, range| put_f32(out, b.velocity[range].iter().flat_map(|v| v.to_array())),
+        },
+        Column {
+            name: "angular_velocity",
+            number: Number::F32,
+            components: 3,
+            put: |out, b, range| put_f32(out, b.angular_velocity[range].iter().flat_map(|v| v.to_array())),
+        },
+        Column {
+            name: "orientation",
+            number: Number::F32,
+            components: 4,
+            put: |out, b, range| put_f32(out, b.orientation[range].iter().flat_map(|q| q.to_array())),
+        },
+        Column {
+            name: "id",
+            number: Number::I64,
+            components: 1,
+            put: |out, b, range| put_ids(out, b.id[range].iter().copied()),
+        },
+        Column {
+            name: "material",
+            number: Number::I32,
+            components: 1,
+            put: |out, b, range| put_i32(out, b.material[range].iter().map(|&k| k.into())),
+        },
+        Column {
+            name: "group",
+            number: Number::I32,
+            components: 1,
+            put: |out, b, range| put_i32(out, b.group[range].iter().map(|&k| k.into())),
+        },
+        Column {
+            name: "speed",
+            number: Number::F32,
+            components: 1,
+            put: |out, b, range| put_f32(out, b.velocity[range].iter().map(|v| v.length())),
+        },
+        Column {
+            name: "rank",
+            number: Number::I32,
+            components: 1,
+            put: |out, b, range| put_i32(out, b.rank[range].iter().map(|&k| k as i32)),
+        },
+    ],
+};
+
+/// Size of a frame of `count` bodies without compression.
+pub fn frame_bytes(count: usize) -> u64 {
+    BODIES.raw_bytes(count)
+}
+
+/// Writes the bodies of a frame as a `.vtp` file to any writer.
+pub fn write_bodies(out: &mut (impl Write + Seek), frame: &Frame, compression: Compression) -> io::Result<()> {
+    BODIES.write(out, &frame.bodies, frame.into(), compression)
+}
+
+/// Appends the bodies of a piece.
+pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies) -> Result<(), String> {
+    bodies.position.extend(piece.vectors("position")?);
+    let turns = piece.numbers("orientation")?;
+    // The seven digits are not quite of unit length.
+    bodies.orientation.extend(turns.chunks_exact(4).map(|q| DQuat::from_slice(q).normalize()));
+    bodies.velocity.extend(piece.vectors("velocity")?);
+    bodies.angular_velocity.extend(piece.vectors("angular_velocity")?);
+    bodies.shape.extend(piece.numbers("radius")?.into_iter().map(Shape::sphere));
+    bodies.id.extend(piece.integers("id")?.into_iter().map(|id| id as u64));
+    bodies.material.extend(piece.small("material")?);
+    bodies.group.extend(piece.small("group")?);
+    bodies.rank.extend(piece.integers("rank")?.into_iter().map(|rank| rank as u32));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::vtk::parse::Head;
+    use glam::DVec3;
+    use std::io::Cursor;
+
+    /// Bodies of all kinds of values.
+    pub(crate) fn sample(count: usize) -> FrameBodies {
+        let mut bodies = FrameBodies::default();
+        for k in 0..count {
+            let x = 1.0 + k as f64;
+            bodies.position.push(DVec3::new(x, -x, 0.1 * x));
+            bodies.orientation.push(DQuat::from_rotation_y(0.3 * x));
+            bodies.velocity.push(DVec3::new(3.0 * x, 4.0 * x, 0.0));
+            bodies.angular_velocity.push(DVec3::new(0.0, 0.5, -x));
+            bodies.shape.push(Shape::sphere(x));
+            bodies.id.push((1 << 40) + k as u64);
+            bodies.material.push(k as u16 % 3);
+            bodies.group.push(65_535 - k as u16 % 5);
+            bodies.rank.push(7);
+        }
+        bodies
+    }
+
+    #[test]
+    fn head_offsets_and_bytes_agree() {
+        for compression in [Compression::Lz4, Compression::Zlib, Compression::None] {
+            let frame = Frame { time: 0.25, step: 12, bodies: sample(3), ..Frame::default() };
+            let mut file = Cursor::new(Vec::new());
+            write_bodies(&mut file, &frame, compression).unwrap();
+            let file = file.into_inner();
+            assert!(file.starts_with(b"<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\""));
+            assert!(file.ends_with(b"\n  </AppendedData>\n</VTKFile>\n"));
+            let text = String::from_utf8_lossy(&file);
+            assert!(text.contains("NumberOfPoints=\"3\" NumberOfVerts=\"3\"") && text.contains(">0.25</DataArray>"));
+            let head = Head::parse(&file).unwrap();
+            assert_eq!((head.moment.time, head.moment.step), (0.25, 12));
+            let piece = head.piece(&BODIES).unwrap();
+            let numbers = |name| piece.numbers(name).unwrap();
+            assert_eq!(numbers("position")[..6], [1.0, -1.0, 0.1, 2.0, -2.0, 0.2]);
+            assert_eq!(numbers("radius"), [1.0, 2.0, 3.0]);
+            assert_eq!(numbers("diameter"), [2.0, 4.0, 6.0]);
+            assert_eq!(numbers("speed"), [5.0, 10.0, 15.0]);
+            assert_eq!(numbers("velocity"), [3.0, 4.0, 0.0, 6.0, 8.0, 0.0, 9.0, 12.0, 0.0]);
+            assert_eq!(piece.integers("connectivity").unwrap(), [0, 1, 2]);
+            assert_eq!(piece.integers("offsets").unwrap(), [1, 2, 3]);
+            assert_eq!(piece.integers("rank").unwrap(), [7, 7, 7]);
+            assert_eq!(piece.integers("group").unwrap(), [65_535, 65_534, 65_533]);
+        }
+    }
+
+    #[test]
+    fn a_large_frame_spans_many_blocks() {
+        let frame = Frame { bodies: sample(40_000), ..Frame::default() };
+        for compression in [Compression::Lz4, Compression::None] {
+            let mut file = Cursor::new(Vec::new());
+            write_bodies(&mut file, &frame, compression).unwrap();
+            let file = file.into_inner();
+            let head = Head::parse(&file).unwrap();
+            let mut read_back = FrameBodies::default();
+            read(&head.piece(&BODIES).unwrap(), &mut read_back).unwrap();
+            assert_eq!((&read_back.position, &read_back.id), (&frame.bodies.position, &frame.bodies.id));
+            assert_eq!((&read_back.material, &read_back.group), (&frame.bodies.material, &frame.bodies.group));
+            assert_eq!(read_back.velocity, frame.bodies.velocity);
+            let turned = |q: &DQuat| q.to_array().map(|x| (x * 1e6).round());
+            let (a, b) = (&read_back.orientation, &frame.bodies.orientation);
+            assert!(a.iter().zip(b).all(|(a, b)| a.dot(*b) > 1.0 - 1e-12), "{:?} {:?}", turned(&a[9]), turned(&b[9]));
+            let foretold = frame_bytes(40_000);
+            match compression {
+                Compression::None => assert!((0..100).contains(&(file.len() as u64 - foretold)), "but for the tail"),
+                _ => assert!((file.len() as u64) < foretold * 9 / 10, "{} of {foretold}", file.len()),
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Frames for ParaView: VTK XML PolyData with `.pvd` indexes, written and read.
+//!
+//! A frame is up to three files: bodies as vertices, contacts as lines, walls as polygons. What a file
+//! holds is declared once, as a [`format::Kind`]: the writer and the reader follow it.
+//!
+//! Several ranks write a frame together: each a `.vtp` of its own bodies and contacts, and rank 0 the
+//! `.pvtp` that names these pieces, once all of them are there. Walls are on every rank, and rank 0
+//! writes them.
+
+mod blocks;
+mod bodies;
+mod contacts;
+mod format;
+mod parse;
+mod reader;
+mod walls;
+mod writer;
+
+pub use bodies::{frame_bytes, write_bodies};
+pub use contacts::write_contacts;
+pub use reader::{FrameError, StoredFrames};
+pub use walls::write_walls;
+pub use writer::{FrameOptions, FrameWriter};
+
+pub(super) use writer::{INDEXES, is_frame_file};

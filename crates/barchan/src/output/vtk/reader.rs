@@ -1,0 +1,180 @@
+//! Frames of a run, read back.
+
+use super::bodies::{self, BODIES};
+use super::contacts::{self, CONTACTS};
+use super::format::{Kind, Moment};
+use super::parse::{Head, Piece, attribute, elements, moment};
+use super::walls::{self, WALLS};
+use super::writer::INDEXES;
+use crate::frame::Frame;
+use crate::output::run_directory::STEPS;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a frame cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FrameError {
+    /// The system refused.
+    #[error("cannot read {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Not the directory of a run.
+    #[error("{} is not the directory of a run: it has neither a steps.csv nor a frames.pvd", path.display())]
+    NotARun {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file is not what a run writes.
+    #[error("{}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A number beyond the last frame.
+    #[error("there is no frame {index}: {}", frames_there(*count))]
+    NoSuchFrame {
+        /// The number asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+fn frames_there(count: usize) -> String {
+    match count {
+        0 => "the run has none yet".into(),
+        1 => "the run has one, number 0".into(),
+        _ => format!("the run has {count}, numbered from 0 to {}", count - 1),
+    }
+}
+
+/// An entry of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub(super) time: f64,
+    /// Relative to the index.
+    pub(super) file: String,
+}
+
+/// The frames that a run has written, in the order of time.
+#[derive(Clone, Debug)]
+pub struct StoredFrames {
+    run: PathBuf,
+    times: Vec<f64>,
+    /// Bodies, contacts and walls, where they are.
+    files: [Vec<Option<String>>; 3],
+}
+
+impl StoredFrames {
+    /// Looks up the frames of a run. They may be none yet.
+    ///
+    /// # Errors
+    /// If the directory is not that of a run, or an index cannot be read.
+    pub fn open(run: &Path) -> Result<Self, FrameError> {
+        if !INDEXES.iter().chain(&[STEPS]).any(|name| run.join(name).is_file()) {
+            return Err(FrameError::NotARun { path: run.into() });
+        }
+        let [bodies, contacts, walls] = INDEXES.map(|name| {
+            let path = run.join(name);
+            match read_text(&path) {
+                Ok(text) => Ok(index_entries(&text)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+                Err(source) => Err(FrameError::Io { path, source }),
+            }
+        });
+        let (bodies, others) = (bodies?, [contacts?, walls?]);
+        let file_at = |entries: &[Entry], time: f64| {
+            // Each index is in the order of time.
+            let k = entries.partition_point(|entry| entry.time < time);
+            entries.get(k).filter(|entry| entry.time == time).map(|entry| entry.file.clone())
+        };
+        let times: Vec<f64> = bodies.iter().map(|entry| entry.time).collect();
+        let [contacts, walls] = others.map(|entries| times.iter().map(|&time| file_at(&entries, time)).collect());
+        let bodies = bodies.into_iter().map(|entry| Some(entry.file)).collect();
+        Ok(Self { run: run.into(), times, files: [bodies, contacts, walls] })
+    }
+
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Simulated times of the frames.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Reads a frame, with the pieces of all ranks. Positions are as they were; other numbers have
+    /// seven digits. Contacts and walls are missing where the run has not written any.
+    ///
+    /// # Errors
+    /// If there is no such frame, or a file cannot be read or is damaged.
+    pub fn read(&self, index: usize) -> Result<Frame, FrameError> {
+        if index >= self.len() {
+            return Err(FrameError::NoSuchFrame { index, count: self.len() });
+        }
+        let mut frame = Frame { time: self.times[index], ..Frame::default() };
+        let file = |part: usize| self.files[part][index].as_ref().map(|file| self.run.join(file));
+        if let Some(path) = file(0) {
+            frame.step = read_pieces(&path, &BODIES, &mut |piece| bodies::read(piece, &mut frame.bodies))?.step;
+        }
+        if let Some(path) = file(1) {
+            read_pieces(&path, &CONTACTS, &mut |piece| contacts::read(piece, &mut frame.contacts))?;
+        }
+        if let Some(path) = file(2) {
+            read_pieces(&path, &WALLS, &mut |piece| walls::read(piece).map(|walls| frame.walls = walls))?;
+        }
+        Ok(frame)
+    }
+}
+
+/// Reads a `.vtp`, or all pieces that a `.pvtp` names.
+fn read_pieces<T>(
+    path: &Path,
+    kind: &Kind<T>,
+    take: &mut dyn FnMut(&Piece<'_>) -> Result<(), String>,
+) -> Result<Moment, FrameError> {
+    let refuse = |source| FrameError::Io { path: path.into(), source };
+    let damaged = |what| FrameError::Damaged { path: path.into(), what };
+    if path.extension().is_some_and(|end| end == "pvtp") {
+        let text = read_text(path).map_err(refuse)?;
+        for piece in elements(&text, "Piece") {
+            let name = attribute(piece, "Source").ok_or_else(|| damaged("a piece has no source".into()))?;
+            read_pieces(&path.with_file_name(name), kind, take)?;
+        }
+        return moment(&text).map_err(damaged);
+    }
+    let file = fs::read(path).map_err(refuse)?;
+    let head = Head::parse(&file).map_err(damaged)?;
+    take(&head.piece(kind).map_err(damaged)?).map_err(damaged)?;
+    Ok(head.moment)
+}
+
+/// The text of an index.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    fs::read_to_string(path)
+}
+
+/// The frames that an index names.
+pub(super) fn index_entries(text: &str) -> Vec<Entry> {
+    let entry = |tag: &str| {
+        let time = attribute(tag, "timestep")?.parse().ok()?;
+        Some(Entry { time, file: attribute(tag, "file")?.into() })
+    };
+    elements(text, "DataSet").filter_map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! What is written reads back.
+
+use super::*;
+use crate::broad::Aabb;
+use crate::frame::FrameWall;
+use crate::output::scratch::{Scratch, names};
+use crate::output::{FrameOptions, FrameWriter};
+use crate::scene::{BodySpec, Compression, Scene};
+use crate::shape::{Container, Face, Shape};
+use crate::step::Simulation;
+use glam::{DQuat, DVec3};
+use std::sync::Arc;
+
+const OPTIONS: FrameOptions = FrameOptions {
+    contacts: true,
+    compression: Compression::Lz4,
+    about: Aabb { low: DVec3::NEG_ONE, high: DVec3::ONE },
+};
+
+/// A heap of spheres on a floor in a box, some steps on.
+fn heap() -> Frame {
+    let mut scene = Scene::default();
+    scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
+    let open = Container { half_extents: DVec3::new(0.2, 0.25, 0.7), open: vec![Face::HighZ] };
+    let turned = Some(DQuat::from_rotation_z(0.2));
+    scene.body.push(BodySpec { orientation: turned, ..BodySpec::new(Shape::Container(Arc::new(open)), DVec3::Z) });
+    for k in 0..12 {
+        let x = DVec3::new(0.02 * f64::from(k % 3), 0.03 * f64::from(k % 2), 0.41 + 0.21 * f64::from(k));
+        let spin = DVec3::new(1.0, f64::from(k), -2.0);
+        let group = 100 + k as u16;
+        scene.body.push(BodySpec { angular_velocity: spin, group, ..BodySpec::new(Shape::sphere(0.1), x) });
+    }
+    let mut simulation = Simulation::from_scene(&scene).unwrap();
+    for _ in 0..500 {
+        simulation.step().unwrap();
+    }
+    let mut frame = Frame::default();
+    frame.capture(&simulation, 0);
+    assert!(frame.contacts.len() > 5 && frame.bodies.group[2] >= 100, "{:?}", frame.contacts.ids);
+    frame
+}
+
+/// What seven digits leave of a vector.
+fn seven(v: DVec3) -> DVec3 {
+    DVec3::from_array(v.to_array().map(|x| f64::from(x as f32)))
+}
+
+/// A frame as files keep it.
+fn rounded(frame: &Frame) -> Frame {
+    let mut frame = frame.clone();
+    let (bodies, contacts) = (&mut frame.bodies, &mut frame.contacts);
+    for vectors in [&mut bodies.velocity, &mut bodies.angular_velocity, &mut contacts.normal, &mut contacts.force] {
+        vectors.iter_mut().for_each(|v| *v = seven(*v));
+    }
+    contacts.ends.iter_mut().flatten().for_each(|x| *x = seven(*x));
+    contacts.normal_impulse.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+    for q in &mut bodies.orientation {
+        *q = DQuat::from_array(q.to_array().map(|x| f64::from(x as f32))).normalize();
+    }
+    let radius = |shape: &Shape| Shape::sphere(f64::from(shape.bounding_radius().unwrap() as f32));
+    bodies.shape.iter_mut().for_each(|shape| *shape = radius(shape));
+    frame
+}
+
+#[test]
+fn a_frame_reads_back() {
+    let frame = heap();
+    for compression in [Compression::Lz4, Compression::Zlib, Compression::None] {
+        let scratch = Scratch::new();
+        let mut writer = FrameWriter::create(scratch.path(), FrameOptions { compression, ..OPTIONS }).unwrap();
+        writer.write(&Frame::default()).unwrap();
+        let second = writer.write(&frame).unwrap();
+        assert_eq!(writer.count(), 2);
+        assert!(second.ends_with("frames/frame-000001.vtp"));
+        assert_eq!(scratch.names(), ["contacts.pvd", "frames", "frames.pvd", "walls.pvd"]);
+        let index = fs::read_to_string(scratch.path().join("frames.pvd")).unwrap();
+        assert!(index.contains("timestep=\"0.0\" group=\"\" part=\"0\" file=\"frames/frame-000000.vtp\""), "{index}");
+
+        let stored = StoredFrames::open(scratch.path()).unwrap();
+        assert_eq!((stored.len(), stored.times()), (2, &[0.0, frame.time][..]));
+        assert_eq!(stored.read(0).unwrap(), Frame::default());
+        assert_eq!(stored.read(1).unwrap(), rounded(&frame));
+        let error = stored.read(2).unwrap_err().to_string();
+        assert_eq!(error, "there is no frame 2: the run has 2, numbered from 0 to 1");
+    }
+}
+
+/// Every third body and contact on a rank of its own.
+fn share(frame: &Frame, rank: usize) -> Frame {
+    let mut part = Frame { time: frame.time, step: frame.step, ..Frame::default() };
+    let (from, to) = (&frame.bodies, &mut part.bodies);
+    for i in (rank..from.len()).step_by(3) {
+        to.position.push(from.position[i]);
+        to.orientation.push(from.orientation[i]);
+        to.velocity.push(from.velocity[i]);
+        to.angular_velocity.push(from.angular_velocity[i]);
+        to.shape.push(from.shape[i].clone());
+        to.id.push(from.id[i]);
+        to.material.push(from.material[i]);
+        to.group.push(from.group[i]);
+        to.rank.push(rank as u32);
+    }
+    let (from, to) = (&frame.contacts, &mut part.contacts);
+    // The second rank has no contacts.
+    for i in (rank..from.len()).step_by(3).filter(|_| rank != 1) {
+        to.ids.push(from.ids[i]);
+        to.ends.push(from.ends[i]);
+        to.normal.push(from.normal[i]);
+        to.force.push(from.force[i]);
+        to.normal_impulse.push(from.normal_impulse[i]);
+        to.rank.push(rank as u32);
+    }
+    if rank == 0 {
+        part.walls.clone_from(&frame.walls);
+    }
+    part
+}
+
+#[test]
+fn the_pieces_of_ranks_are_put_together() {
+    let scratch = Scratch::new();
+    let whole = heap();
+    let mut writers = [0, 1, 2].map(|rank| FrameWriter::on_rank(scratch.path(), OPTIONS, rank, 3).unwrap());
+    for _ in 0..2 {
+        for (rank, writer) in writers.iter_mut().enumerate() {
+            writer.write_piece(&share(&whole, rank)).unwrap();
+        }
+    }
+    // Until rank 0 says that it is complete there is no frame.
+    fs::write(scratch.path().join("steps.csv"), "").unwrap();
+    assert!(StoredFrames::open(scratch.path()).unwrap().is_empty());
+    writers[0].complete(1).unwrap();
+    assert!(!scratch.path().join("frames/frame-000001.pvtp").exists());
+    writers[0].complete(2).unwrap();
+    let found = names(&scratch.path().join("frames"));
+    let ends = ["-0000.vtp", "-0001.vtp", "-0002.vtp", ".pvtp"];
+    let files = |stem: &str| (0..2).flat_map(|k| ends.map(|end| format!("{stem}-{k:06}{end}"))).collect::<Vec<_>>();
+    assert_eq!(found, [files("contacts"), files("frame"), vec!["walls-000000.vtp".into()]].concat());
+    let text = fs::read_to_string(scratch.path().join("frames/frame-000001.pvtp")).unwrap();
+    assert!(text.contains("<Piece Source=\"frame-000001-0000.vtp\"/>\n    <Piece Source=\"frame-000001-0001.vtp\"/>"));
+    assert_eq!(text.matches("<PDataArray").count(), BODIES.data.len() + 1);
+
+    let mut expected = Frame { walls: whole.walls.clone(), time: whole.time, step: whole.step, ..Frame::default() };
+    for rank in 0..3 {
+        let part = share(&whole, rank);
+        expected.bodies.append(&part.bodies);
+        expected.contacts.append(&part.contacts);
+    }
+    let stored = StoredFrames::open(scratch.path()).unwrap();
+    assert_eq!(stored.len(), 2);
+    assert_eq!(stored.read(1).unwrap(), rounded(&expected));
+}
+
+fn wall(x: f64) -> FrameWall {
+    FrameWall {
+        id: 0,
+        shape: Shape::half_space(),
+        position: DVec3::new(0.0, 0.0, x),
+        orientation: DQuat::IDENTITY,
+        material: 0,
+    }
+}
+
+#[test]
+fn walls_are_written_when_they_move() {
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::create(scratch.path(), FrameOptions { contacts: false, ..OPTIONS }).unwrap();
+    let heights = [0.0, 0.0, 0.5, 0.5, 0.0];
+    let frame = |k: usize| Frame { time: k as f64, step: k as u64, walls: vec![wall(heights[k])], ..Frame::default() };
+    for k in 0..3 {
+        writer.write(&frame(k)).unwrap();
+    }
+    // A run that was interrupted goes on where it was told to.
+    let mut writer = FrameWriter::resume(scratch.path(), FrameOptions { contacts: false, ..OPTIONS }, 0, 1, 2).unwrap();
+    for k in 2..5 {
+        writer.write(&frame(k)).unwrap();
+    }
+    let walls: Vec<_> = names(&scratch.path().join("frames")).into_iter().filter(|n| n.starts_with("walls")).collect();
+    assert_eq!(walls, ["walls-000000.vtp", "walls-000002.vtp", "walls-000004.vtp"]);
+    let stored = StoredFrames::open(scratch.path()).unwrap();
+    assert_eq!(stored.times(), [0.0, 1.0, 2.0, 3.0, 4.0]);
+    for k in 0..5 {
+        assert_eq!(stored.read(k).unwrap().walls, [wall(heights[k])]);
+    }
+    assert!(!scratch.path().join("contacts.pvd").exists());
+    let too_many = FrameWriter::resume(scratch.path(), OPTIONS, 0, 1, 6).unwrap_err().to_string();
+    assert!(too_many.contains("has 5 frames, expected at least 6"), "{too_many}");
+}
+
+#[test]
+fn what_is_damaged_is_named() {
+    let scratch = Scratch::new();
+    assert!(StoredFrames::open(scratch.path()).unwrap_err().to_string().contains("is not the directory of a run"));
+    let mut writer = FrameWriter::create(scratch.path(), OPTIONS).unwrap();
+    let path = writer.write(&heap()).unwrap();
+    let sound = fs::read(&path).unwrap();
+    let stored = StoredFrames::open(scratch.path()).unwrap();
+    let error = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        stored.read(0).map(drop).map_err(|error| error.to_string())
+    };
+    for cut in (0..sound.len() - 200).step_by(97) {
+        let error = error(&sound[..cut]).unwrap_err();
+        assert!(error.starts_with(&path.display().to_string()), "{error}");
+    }
+    // No damage makes it panic, whether or not it can be seen.
+    for k in 0..sound.len() {
+        let mut bytes = sound.clone();
+        bytes[k] ^= 1 << (k % 8);
+        let _ = error(&bytes);
+    }
+    let text = String::from_utf8_lossy(&sound);
+    let many = text.replace(
+        "NumberOfPoints=\"12\" NumberOfVerts=\"12\"",
+        "NumberOfPoints=\"9000000000000000000\" NumberOfVerts=\"9000000000000000000\"",
+    );
+    assert_ne!(many, text);
+    assert!(error(many.as_bytes()).is_err());
+    fs::remove_file(&path).unwrap();
+    assert!(stored.read(0).unwrap_err().to_string().starts_with("cannot read "));
+}

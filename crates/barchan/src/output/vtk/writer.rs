@@ -1,0 +1,250 @@
+//! Frames one after another, with their indexes.
+
+use super::bodies::BODIES;
+use super::contacts::CONTACTS;
+use super::format::{Kind, Moment};
+use super::reader::{index_entries, read_text};
+use super::walls::{WALLS, quads};
+use crate::broad::Aabb;
+use crate::frame::{Frame, FrameWall};
+use crate::output::atomic::write_whole;
+use crate::output::run_directory::FRAMES;
+use crate::output::{Attach, OutputError};
+use crate::scene::{Compression, Scene};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What there may be of a frame: how its files begin, and the index that names them.
+pub(super) const PARTS: [(&str, &str); 3] =
+    [("frame", "frames.pvd"), ("contacts", "contacts.pvd"), ("walls", "walls.pvd")];
+const BODY_PART: usize = 0;
+const CONTACT_PART: usize = 1;
+const WALL_PART: usize = 2;
+
+/// The indexes of frames.
+pub(in crate::output) const INDEXES: [&str; 3] = [PARTS[0].1, PARTS[1].1, PARTS[2].1];
+
+/// What frames show, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameOptions {
+    /// Whether contacts are shown.
+    pub contacts: bool,
+    /// How arrays are compressed.
+    pub compression: Compression,
+    /// A box about which half-spaces are cut out.
+    pub about: Aabb,
+}
+
+impl FrameOptions {
+    /// What a scene asks for. The same on all ranks.
+    pub fn of(scene: &Scene) -> Self {
+        let output = &scene.output;
+        Self { contacts: output.contacts, compression: output.compression, about: scene.extent() }
+    }
+}
+
+/// Writes frames one after another and keeps their indexes.
+#[derive(Debug)]
+pub struct FrameWriter {
+    run: PathBuf,
+    options: FrameOptions,
+    rank: u32,
+    ranks: u32,
+    /// Of every frame of which this rank has written its piece.
+    moments: Vec<Moment>,
+    /// Frames in the index.
+    complete: usize,
+    /// Which frame's file shows the walls of each frame.
+    wall_files: Vec<Option<usize>>,
+    /// The walls that were written last.
+    walls: Vec<FrameWall>,
+}
+
+impl FrameWriter {
+    /// Frames go into `frames` within the directory of a run, which is made; indexes beside it.
+    pub fn create(run: impl Into<PathBuf>, options: FrameOptions) -> Result<Self, OutputError> {
+        Self::on_rank(run, options, 0, 1)
+    }
+
+    /// As [`FrameWriter::create`], for one of several ranks that write the same frames.
+    pub fn on_rank(run: impl Into<PathBuf>, options: FrameOptions, rank: u32, ranks: u32) -> Result<Self, OutputError> {
+        let run = run.into();
+        let directory = run.join(FRAMES);
+        fs::create_dir_all(&directory).attach("create directory", &directory)?;
+        Ok(Self {
+            run,
+            options,
+            rank,
+            ranks,
+            moments: Vec::new(),
+            complete: 0,
+            wall_files: Vec::new(),
+            walls: Vec::new(),
+        })
+    }
+
+    /// As [`FrameWriter::on_rank`], to go on behind the first `frames` frames of an earlier run in the
+    /// same directory. What it has beyond them is written anew.
+    pub fn resume(
+        run: impl Into<PathBuf>,
+        options: FrameOptions,
+        rank: u32,
+        ranks: u32,
+        frames: usize,
+    ) -> Result<Self, OutputError> {
+        let mut writer = Self::on_rank(run, options, rank, ranks)?;
+        if frames == 0 {
+            return Ok(writer);
+        }
+        let path = writer.run.join(INDEXES[BODY_PART]);
+        let entries = index_entries(&read_text(&path).attach("read", &path)?);
+        if entries.len() < frames {
+            let fewer = format!("it has {} frames, expected at least {frames}", entries.len());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, fewer)).attach("go on with", &path);
+        }
+        // The step is told by the files, which are there.
+        writer.moments = entries[..frames].iter().map(|entry| Moment { time: entry.time, step: 0 }).collect();
+        writer.complete = frames;
+        let path = writer.run.join(INDEXES[WALL_PART]);
+        let walls = if path.exists() { index_entries(&read_text(&path).attach("read", &path)?) } else { Vec::new() };
+        writer.wall_files = writer
+            .moments
+            .iter()
+            .map(|moment| walls.iter().find(|entry| entry.time == moment.time).and_then(|entry| number_of(&entry.file)))
+            .collect();
+        Ok(writer)
+    }
+
+    /// Writes the next frame, then the indexes with it, and returns where its bodies are. For one rank
+    /// alone.
+    pub fn write(&mut self, frame: &Frame) -> Result<PathBuf, OutputError> {
+        let path = self.write_piece(frame)?;
+        self.complete(self.count())?;
+        Ok(path)
+    }
+
+    /// Writes this rank's piece of the next frame, and returns where its bodies are. The frame of one
+    /// rank has one piece.
+    pub fn write_piece(&mut self, frame: &Frame) -> Result<PathBuf, OutputError> {
+        let path = self.piece(BODY_PART, &BODIES, &frame.bodies, frame)?;
+        if self.options.contacts {
+            self.piece(CONTACT_PART, &CONTACTS, &frame.contacts, frame)?;
+        }
+        if self.rank == 0 {
+            let file = self.write_walls(frame)?;
+            self.wall_files.push(file);
+        }
+        self.moments.push(frame.into());
+        Ok(path)
+    }
+
+    fn piece<T>(&self, part: usize, kind: &Kind<T>, table: &T, frame: &Frame) -> Result<PathBuf, OutputError> {
+        let number = self.count();
+        let name = if self.ranks == 1 { self.file_name(part, number) } else { piece_name(part, number, self.rank) };
+        let path = self.run.join(FRAMES).join(name);
+        write_whole(&path, |file| kind.write(file, table, frame.into(), self.options.compression))?;
+        Ok(path)
+    }
+
+    /// Walls that stand still need one file for all times.
+    fn write_walls(&mut self, frame: &Frame) -> Result<Option<usize>, OutputError> {
+        if frame.walls.is_empty() {
+            return Ok(None);
+        }
+        if self.walls == frame.walls {
+            return Ok(self.wall_files.last().copied().flatten());
+        }
+        let number = self.count();
+        let path = self.run.join(FRAMES).join(walls_name(number));
+        let quads = quads(&frame.walls, &self.options.about);
+        write_whole(&path, |file| WALLS.write(file, &quads, frame.into(), self.options.compression))?;
+        self.walls.clone_from(&frame.walls);
+        Ok(Some(number))
+    }
+
+    /// Completes the first `frames` frames and puts them into the indexes, as far as that is not done.
+    /// For rank 0, once the pieces of all ranks are there.
+    pub fn complete(&mut self, frames: usize) -> Result<(), OutputError> {
+        if frames <= self.complete {
+            return Ok(());
+        }
+        for number in (self.complete..frames).filter(|_| self.ranks > 1) {
+            self.put_together(BODY_PART, &BODIES, number)?;
+            if self.options.contacts {
+                self.put_together(CONTACT_PART, &CONTACTS, number)?;
+            }
+        }
+        self.complete = frames;
+        // The index of bodies last: what it names is all there.
+        if self.wall_files[..frames].iter().any(Option::is_some) {
+            self.write_index(WALL_PART, |k| self.wall_files[k].map(walls_name))?;
+        }
+        if self.options.contacts {
+            self.write_index(CONTACT_PART, |k| Some(self.file_name(CONTACT_PART, k)))?;
+        }
+        self.write_index(BODY_PART, |k| Some(self.file_name(BODY_PART, k)))
+    }
+
+    fn put_together<T>(&self, part: usize, kind: &Kind<T>, number: usize) -> Result<(), OutputError> {
+        let pieces = (0..self.ranks).map(|rank| piece_name(part, number, rank));
+        let path = self.run.join(FRAMES).join(self.file_name(part, number));
+        let text = kind.pieces_text(self.moments[number], pieces);
+        write_whole(&path, |file| file.write_all(text.as_bytes()))
+    }
+
+    /// Number of frames so far, those included that are not complete yet.
+    pub fn count(&self) -> usize {
+        self.moments.len()
+    }
+
+    fn write_index(&self, part: usize, name: impl Fn(usize) -> Option<String>) -> Result<(), OutputError> {
+        let mut text = String::from(
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n  \
+             <Collection>\n",
+        );
+        for (k, Moment { time, .. }) in self.moments[..self.complete].iter().enumerate() {
+            if let Some(name) = name(k) {
+                let _ = writeln!(
+                    text,
+                    "    <DataSet timestep=\"{time:?}\" group=\"\" part=\"0\" file=\"{FRAMES}/{name}\"/>"
+                );
+            }
+        }
+        text += "  </Collection>\n</VTKFile>\n";
+        write_whole(&self.run.join(INDEXES[part]), |file| file.write_all(text.as_bytes()))
+    }
+
+    fn file_name(&self, part: usize, k: usize) -> String {
+        format!("{}-{k:06}.{}", PARTS[part].0, if self.ranks == 1 { "vtp" } else { "pvtp" })
+    }
+}
+
+fn piece_name(part: usize, k: usize, rank: u32) -> String {
+    format!("{}-{k:06}-{rank:04}.vtp", PARTS[part].0)
+}
+
+fn walls_name(k: usize) -> String {
+    format!("{}-{k:06}.vtp", PARTS[WALL_PART].0)
+}
+
+/// The number in a name such as `frames/walls-000012.vtp`.
+fn number_of(file: &str) -> Option<usize> {
+    Path::new(file).file_stem()?.to_str()?.rsplit('-').next()?.parse().ok()
+}
+
+/// Whether this is the name of a file of a frame, or of a rank's piece of one.
+pub(in crate::output) fn is_frame_file(name: &str) -> bool {
+    let Some(rest) = PARTS.iter().find_map(|(stem, _)| name.strip_prefix(stem)?.strip_prefix('-')) else {
+        return false;
+    };
+    let is_number = |text: &str, digits| text.len() >= digits && text.bytes().all(|b| b.is_ascii_digit());
+    if let Some(number) = rest.strip_suffix(".pvtp") {
+        return is_number(number, 6);
+    }
+    rest.strip_suffix(".vtp").is_some_and(|numbers| match numbers.split_once('-') {
+        Some((number, rank)) => is_number(number, 6) && is_number(rank, 4),
+        None => is_number(numbers, 6),
+    })
+}
