@@ -2,5 +2,6 @@
 
 pub mod live;
 pub mod page;
+pub mod report;
 pub mod server;
 pub mod wire;

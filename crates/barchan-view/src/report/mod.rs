@@ -124,7 +124,7 @@ impl RunFiles {
         };
         let mut notes = Vec::new();
         let scene = read_part(&directory.join("scene.toml"), &mut notes, |text| {
-            Scene::from_toml(text).map_err(|error| error.to_string())
+            Scene::from_toml(text, "scene.toml").map_err(|error| error.to_string())
         });
         let summary = read_part(&directory.join("summary.json"), &mut notes, |text| {
             serde_json::from_str(text).map_err(|error| error.to_string())

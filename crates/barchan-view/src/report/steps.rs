@@ -7,6 +7,11 @@ use std::ops::RangeInclusive;
 const ROWS: usize = 2000;
 /// Ranges of missed steps that a page lists.
 const RANGES: usize = 1000;
+/// Stretches of steps over which the times of stages are averaged.
+const STRETCHES: usize = 400;
+/// The stages, in the page's order.
+const STAGES: [&str; 6] =
+    ["seconds_exchange", "seconds_broad", "seconds_narrow", "seconds_solve", "seconds_integrate", "seconds_output"];
 
 /// Columns whose smallest and largest value in every stretch of time are kept.
 const EXTREMES: [&str; 7] =
@@ -105,10 +110,26 @@ impl Steps {
         json!({
             "columns": self.columns,
             "rows": self.thinned(ROWS).iter().map(row).collect::<Vec<_>>(),
+            "stages": self.stages(),
             "total": self.len(),
             "missed": self.missed_count(),
             "missed_ranges": ranges.iter().take(RANGES).map(|range| [range.start(), range.end()]).collect::<Vec<_>>(),
         })
+    }
+
+    /// What the stages took, by stretches of steps: time at the end, seconds of the slowest step, and the
+    /// mean seconds of each stage.
+    fn stages(&self) -> Vec<Vec<f64>> {
+        let rows = self.len();
+        let stretches = rows.min(STRETCHES);
+        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+        let stretch = |k: usize| {
+            let (from, to) = (k * rows / stretches, (k + 1) * rows / stretches);
+            let slowest = (from..to).map(|row| self.seconds(row)).fold(0.0, f64::max);
+            let mean = |name: &&str| finite((from..to).map(|row| self.value(row, name)).sum::<f64>() / (to - from) as f64);
+            [finite(self.value(to - 1, "time")), finite(slowest)].into_iter().chain(STAGES.iter().map(mean)).collect()
+        };
+        (0..stretches).map(stretch).collect()
     }
 
     /// Rows to show: all, or of stretches of equal length those with the smallest and the largest value of
@@ -201,6 +222,7 @@ mod tests {
         assert_eq!(json["rows"][1], json!([2.0, 0.5, 0.0, 1.0, 0.5]));
         assert_eq!((&json["total"], &json["missed"]), (&json!(3), &json!(1)));
         assert_eq!(json["missed_ranges"], json!([[0.5, 0.5]]));
+        assert_eq!(json["stages"][2], json!([1.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]));
     }
 
     #[test]
