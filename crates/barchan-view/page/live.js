@@ -158,6 +158,7 @@
         facts.missed.textContent = status.missed > 0 ? `${status.missed} steps missed the tolerance` : "";
         facts.failure.textContent = status.message ?? "";
         if (document.activeElement !== speed) chooseSpeed(status.speed);
+        judge(status);
         for (const [key, value] of Object.entries(status.parameters ?? {})) {
             const knob = knobs.get(key);
             // What is being dragged is not pulled back by what was true a moment ago.
@@ -170,6 +171,14 @@
             if (document.activeElement !== seek || status.state === "running") seek.value = String(status.frame);
             facts.frame.textContent = status.frames > 0 ? `frame ${status.frame + 1} of ${status.frames}` : "no frames yet";
         }
+    }
+
+    // Rows of a long run stand for several steps each; the server has counted them all.
+    function judge({ judged, missed }) {
+        const { plots } = barchan;
+        if (!plots?.judge || (plots.total === judged && plots.missedCount === missed)) return;
+        Object.assign(plots, { total: judged, missedCount: missed });
+        plots.judge();
     }
 
     function chooseSpeed(value) {

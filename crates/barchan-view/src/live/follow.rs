@@ -55,6 +55,8 @@ pub struct Follow {
     step: u64,
     bodies: usize,
     message: Option<String>,
+    /// Rows of the table so far, and those of them that missed the tolerance.
+    rows: u64,
     missed: u64,
 }
 
@@ -88,6 +90,7 @@ impl Follow {
             step: 0,
             bodies: 0,
             message: None,
+            rows: 0,
             missed: 0,
         };
         follow.finished = follow.is_finished();
@@ -192,6 +195,7 @@ impl Follow {
             }
             let converged = StepRow::COLUMNS.iter().position(|column| *column == "converged");
             for row in growth.rows {
+                self.rows += 1;
                 self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));
                 self.hub.add_row(row);
             }
@@ -203,7 +207,8 @@ impl Follow {
 
     /// Another run has taken the place of the one that was shown.
     fn begin_again(&mut self) {
-        (self.runs, self.missed, self.index) = (self.runs + 1, 0, 0);
+        (self.runs, self.index) = (self.runs + 1, 0);
+        (self.rows, self.missed) = (0, 0);
         self.table = Table::new(self.directory.join("steps.csv"));
         self.hub.restart();
     }
@@ -269,6 +274,7 @@ impl Follow {
             "time": self.frames.times().get(self.index).copied().unwrap_or(0.0),
             "bodies": self.bodies,
             "missed": self.missed,
+            "judged": self.rows,
             "frame": self.index,
             "frames": self.frames.len(),
             "speed": self.speed,

@@ -277,6 +277,7 @@ impl Watch {
             "iterations": iterations,
             "residual": residual,
             "missed": missed,
+            "judged": step,
             "rate": rate,
             "pace": pace,
             "speed": self.speed,
