@@ -17,13 +17,7 @@
     let socket = null;
     let retry = RETRY[0];
 
-    // Elements by a few words: their properties and their children.
-    function make(tag, properties = {}, ...children) {
-        const element = Object.assign(document.createElement(tag), properties);
-        element.append(...children);
-        return element;
-    }
-
+    const make = barchan.element;
     function send(message) {
         if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
     }
@@ -80,9 +74,13 @@
     const togglePlay = () => send({ type: isHeld() ? "resume" : "pause" });
     const takeStep = () => live.hello?.controls.step && send({ type: "step" });
     const goBack = () => live.hello?.controls.reset && send({ type: "reset" });
-    play.addEventListener("click", togglePlay);
-    step.addEventListener("click", takeStep);
-    reset.addEventListener("click", goBack);
+    for (const [button, act] of [[play, togglePlay], [step, takeStep], [reset, goBack]]) {
+        button.addEventListener("click", (event) => {
+            // After a click of the mouse the space bar is for holding again, not for this button.
+            if (event.detail > 0) button.blur();
+            act();
+        });
+    }
     speed.addEventListener("change", () => send({ type: "speed", value: speed.value === "" ? null : Number(speed.value) }));
 
     // At most one message in a while, and always the last.
@@ -104,7 +102,7 @@
 
     // Before all others: the player has the same keys.
     document.addEventListener("keydown", (event) => {
-        if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea")) return;
+        if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, button, summary, a")) return;
         const act = { " ": togglePlay, s: takeStep, r: goBack }[event.key];
         if (act === undefined) return;
         event.preventDefault();
