@@ -3,8 +3,10 @@
 use barchan::output::{Colouring, View};
 use barchan::problem::Friction;
 use barchan::solver::SolverName;
+use barchan_view::server::Place;
 use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Very many rigid bodies in hard frictional contact.
@@ -28,6 +30,8 @@ pub(crate) enum Command {
     Restart(RestartArgs),
     /// Makes the page that shows a run, from its directory: report.html.
     Report(ReportArgs),
+    /// Runs a scene in the browser, to watch and to steer; or shows a run that is written down.
+    View(ViewArgs),
     /// Validates and explains a scene; simulates nothing.
     Check(CheckArgs),
     /// Solves one contact problem from a file.
@@ -125,6 +129,44 @@ pub(crate) struct RunArgs {
     /// before it is solved; may be repeated. `barchan solve` reads it.
     #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
     pub(crate) dump_problem: Vec<u64>,
+    /// Serves a page on this machine that shows the run, and lets viewers hold it, step it and slow it
+    /// down; its address goes to standard error. The result does not depend on it.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) view: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The address is the first line on standard output. Ctrl-C ends it, with a few lines on what \
+                        it came to.")]
+pub(crate) struct ViewArgs {
+    /// Name of a scenario, or a scene file, to run live; or the directory of a run, finished or under
+    /// way, to look at.
+    #[arg(value_name = "SCENARIO|SCENE.TOML|RUNDIR")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Threads to use; all there are unless told. The result does not depend on it.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// Port to listen on; 8737 unless told, or any that is free if that is taken.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Address to listen on. Whoever reaches it can watch the run and steer it.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Opens no browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Stands still at first.
+    #[arg(long)]
+    pub(crate) paused: bool,
+}
+
+impl ViewArgs {
+    /// Where to listen.
+    pub(crate) fn place(&self) -> Place {
+        Place { address: self.bind, port: self.port }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -72,6 +72,11 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     for (i, pair) in pairs(scene).into_iter().enumerate() {
         line(if i == 0 { "pairs" } else { "" }, pair);
     }
+    for (i, entry) in scene.adjustable.iter().enumerate() {
+        let value = scene.adjustable_value(&entry.key).map_or_else(|_| "nothing".into(), short);
+        let about = format!("{} from {} to {}, now {value}", entry.key, short(entry.min), short(entry.max));
+        line(if i == 0 { "adjustable" } else { "" }, about);
+    }
     line("time", time(scene));
     line("solver", solver(scene));
     line("output", output(scene, spheres));

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod browser;
 mod check;
 mod compare;
 mod export;
@@ -20,6 +21,8 @@ mod run;
 mod scenarios;
 mod solve;
 mod target;
+mod view;
+mod watched;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -43,6 +46,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Restart(args) => restart::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),

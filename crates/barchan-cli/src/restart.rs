@@ -52,7 +52,7 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
     if voice.speaks() && !args.quiet {
         announce(run.scene(), run.steps_total(), voice.ranks);
     }
-    drive(&mut run, &voice, &args.directory, &[])
+    drive(&mut run, &voice, &args.directory, &[], None)
 }
 
 /// Where it goes on from, and what it had to pass over.

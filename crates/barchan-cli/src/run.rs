@@ -7,6 +7,7 @@ use crate::progress::Display;
 use crate::ranks;
 use crate::report;
 use crate::target::Target;
+use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
 use barchan::output::{OutputError, RunDirectory, Summary, default_path};
@@ -42,6 +43,12 @@ fn prepare(args: &RunArgs, ranks: usize) -> Result<Target, Failure> {
     let target = Target::load(&args.target, overrides(args, ranks))?;
     if ranks > 1 && !args.dump_problem.is_empty() {
         return Err(cannot_dump(DumpError::Ranks { ranks }));
+    }
+    if ranks > 1 && args.view.is_some() {
+        return Err(Failure::Input(format!(
+            "--view is for a run on one rank, and this one has {ranks}; barchan view DIR shows the frames of a run on \
+             any number of them while they are written"
+        )));
     }
     Ok(target)
 }
@@ -96,7 +103,8 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
     let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
-    drive(&mut run, &voice, &path, &args.dump_problem)
+    let watched = args.view.map(|port| Watched::start(scene, run.steps_total(), port)).transpose();
+    drive(&mut run, &voice, &path, &args.dump_problem, watched.map_err(over)?)
 }
 
 /// How a rank speaks to the user, if it does.
@@ -117,7 +125,13 @@ impl Voice {
 }
 
 /// Steps a run to its end, with something to watch, and tells what came out.
-pub(crate) fn drive(run: &mut Run, voice: &Voice, path: &Path, dumps: &[u64]) -> Result<(), Failure> {
+pub(crate) fn drive(
+    run: &mut Run,
+    voice: &Voice,
+    path: &Path,
+    dumps: &[u64],
+    mut watched: Option<Watched>,
+) -> Result<(), Failure> {
     let &Voice { rank, ranks, .. } = voice;
     let speaks = voice.speaks();
     let mut display = Display::new(voice.quiet || !speaks, run.steps_total());
@@ -126,10 +140,14 @@ pub(crate) fn drive(run: &mut Run, voice: &Voice, path: &Path, dumps: &[u64]) ->
         if let Some(trouble) = progress.trouble {
             display.interject(format_args!("WARNING: {trouble}"));
         }
+        if let Some(watched) = &mut watched {
+            watched.stepped(progress);
+        }
         if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     display.clear();
     interrupt::be_quiet();
+    watched.into_iter().for_each(Watched::end);
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
         Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),

@@ -1,3 +1,254 @@
 // The live page's own script, after all others. It talks to the server and hands frames and rows on:
 // barchan.viewer.showFrame(buffer), barchan.plots.addRows(rows), barchan.plots.clear(). Its controls go
-// into #live.
+// into #live. docs/live.md describes what is said over the socket.
+(() => {
+    "use strict";
+
+    const PROTOCOL = 1;
+    const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
+    // Time between two words on a slider that is being dragged.
+    const DRAG = 50;
+    // Time until the next attempt to connect, at first and at most.
+    const RETRY = [500, 5000];
+
+    const root = document.getElementById("live");
+    const live = (barchan.live = { connected: false, frames: 0, status: null, hello: null });
+
+    let socket = null;
+    let retry = RETRY[0];
+
+    const make = barchan.element;
+    function send(message) {
+        if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+    }
+
+    // Numbers as people read them.
+    function short(x) {
+        if (x === null || x === undefined || !Number.isFinite(x)) return "–";
+        if (x === 0) return "0";
+        const size = Math.abs(x);
+        if (size >= 1e5 || size < 1e-3) return x.toExponential(2);
+        return String(Number(x.toPrecision(4)));
+    }
+
+    const style = make("style", {
+        textContent: `
+#live { margin-bottom: 14px; padding: 10px 14px; background: var(--card); border: 1px solid var(--rule); border-radius: 12px; box-shadow: var(--shadow); }
+#live .bar, #live .facts { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: center; }
+#live .bar button { min-width: 68px; }
+#live .bar select { width: auto; }
+#live .facts { margin-top: 8px; font-size: 13px; color: var(--muted); }
+#live .knobs { display: flex; flex-wrap: wrap; gap: 10px 26px; margin-top: 10px; }
+#live .knobs:empty { display: none; }
+#live .knob { display: grid; grid-template-columns: auto auto; gap: 2px 10px; font-size: 13px; }
+#live .knob input { grid-column: 1 / 3; width: 230px; max-width: 80vw; }
+#live .knob output { justify-self: end; color: var(--muted); }
+#live .connection { margin-left: auto; font-size: 13px; }
+#live .connection::before { content: "●"; margin-right: 5px; color: var(--good); }
+#live.lost .connection, #live.lost .connection::before, #live .missed, #live .failure { color: var(--bad); font-weight: 600; }
+#live.lost button, #live.lost .knobs { opacity: 0.5; }
+#live .seek { flex: 1 1 200px; }
+`,
+    });
+
+    const play = make("button", { id: "live-play", type: "button", textContent: "Pause", title: "Space" });
+    const step = make("button", { id: "live-step", type: "button", textContent: "Step", title: "s" });
+    const reset = make("button", { id: "live-reset", type: "button", textContent: "Reset", title: "r" });
+    const speed = make("select", { id: "live-speed", ariaLabel: "Simulated seconds a second, at most" });
+    for (const value of SPEEDS) speed.append(make("option", { value: String(value), textContent: `${value} ×` }));
+    speed.append(make("option", { value: "", textContent: "as fast as it can" }));
+    const seek = make("input", { id: "live-seek", type: "range", min: "0", max: "0", value: "0", step: "1", className: "seek", ariaLabel: "Frame" });
+    const connection = make("span", { id: "live-connection", className: "connection", textContent: "connecting" });
+    const facts = {};
+    const fact = (name) => (facts[name] = make("span", { id: `live-${name}` }));
+    const factList = make("div", { className: "facts" }, fact("state"), fact("time"), fact("pace"), fact("rate"), fact("fps"), fact("frame"), fact("missed"), fact("failure"));
+    facts.missed.className = "missed";
+    facts.failure.className = "failure";
+    const speedLabel = make("label", {}, "Speed ", speed);
+    const bar = make("div", { className: "bar" }, play, step, reset, speedLabel, seek, connection);
+    const knobList = make("div", { id: "live-knobs", className: "knobs" });
+    root.replaceChildren(style, bar, factList, knobList);
+    root.setAttribute("aria-label", "Controls of the simulation");
+
+    const isHeld = () => live.status !== null && live.status.state !== "running";
+    const togglePlay = () => send({ type: isHeld() ? "resume" : "pause" });
+    const takeStep = () => live.hello?.controls.step && send({ type: "step" });
+    const goBack = () => live.hello?.controls.reset && send({ type: "reset" });
+    for (const [button, act] of [[play, togglePlay], [step, takeStep], [reset, goBack]]) {
+        button.addEventListener("click", (event) => {
+            // After a click of the mouse the space bar is for holding again, not for this button.
+            if (event.detail > 0) button.blur();
+            act();
+        });
+    }
+    speed.addEventListener("change", () => send({ type: "speed", value: speed.value === "" ? null : Number(speed.value) }));
+
+    // At most one message in a while, and always the last.
+    function gently(act) {
+        let due = 0;
+        let timer = null;
+        return (...values) => {
+            clearTimeout(timer);
+            const wait = due - performance.now();
+            const go = () => {
+                due = performance.now() + DRAG;
+                act(...values);
+            };
+            if (wait <= 0) go();
+            else timer = setTimeout(go, wait);
+        };
+    }
+    seek.addEventListener("input", gently(() => send({ type: "seek", frame: Number(seek.value) })));
+
+    // Before all others: the player has the same keys.
+    document.addEventListener("keydown", (event) => {
+        if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, button, summary, a")) return;
+        const act = { " ": togglePlay, s: takeStep, r: goBack }[event.key];
+        if (act === undefined) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        if (!event.repeat || event.key === "s") act();
+    }, true);
+
+    // A slider for each number that may be changed.
+    const knobs = new Map();
+    function makeKnobs(parameters) {
+        knobs.clear();
+        knobList.replaceChildren();
+        for (const { key, label, min, max, value } of parameters) {
+            const id = `knob-${key}`;
+            const input = make("input", { id, type: "range", min: String(min), max: String(max), step: "any", value: String(value) });
+            const output = make("output", { textContent: short(value) });
+            output.htmlFor = id;
+            const name = make("label", { htmlFor: id, textContent: label, title: `${key}; double-click for ${short(value)}` });
+            const tell = gently((number) => send({ type: "set", key, value: number }));
+            const knob = { input, output, touched: 0 };
+            const change = () => {
+                const number = Math.min(max, Math.max(min, Number(input.value)));
+                knob.touched = performance.now();
+                output.textContent = short(number);
+                tell(number);
+            };
+            input.addEventListener("input", change);
+            name.addEventListener("dblclick", () => {
+                input.value = String(value);
+                change();
+            });
+            knobs.set(key, knob);
+            knobList.append(make("div", { className: "knob" }, name, output, input));
+        }
+    }
+
+    const NAMES = { running: "running", paused: "paused", ended: "at its end", failed: "failed", waiting: "waiting for the next frame" };
+
+    const KINDS = { running: "running", paused: "interrupted", ended: "finished", failed: "failed", waiting: "running" };
+
+    function showStatus(status) {
+        live.status = status;
+        root.dataset.state = status.state;
+        barchan.setStatus?.(KINDS[status.state], NAMES[status.state]);
+        play.textContent = isHeld() ? "Play" : "Pause";
+        const end = live.hello?.about.end;
+        facts.state.textContent = NAMES[status.state] ?? status.state;
+        facts.time.textContent = `time ${status.time.toFixed(4)} s${end ? ` of ${short(end)} s` : ""}`;
+        facts.pace.textContent = status.pace === undefined ? "" : `${short(status.pace)} simulated s a second`;
+        facts.rate.textContent = status.rate === undefined ? "" : `${short(status.rate)} steps a second, step ${status.step}`;
+        facts.missed.textContent = status.missed > 0 ? `${status.missed} steps missed the tolerance` : "";
+        facts.failure.textContent = status.message ?? "";
+        if (document.activeElement !== speed) chooseSpeed(status.speed);
+        judge(status);
+        for (const [key, value] of Object.entries(status.parameters ?? {})) {
+            const knob = knobs.get(key);
+            // What is being dragged is not pulled back by what was true a moment ago.
+            if (knob === undefined || performance.now() - knob.touched < 1000) continue;
+            knob.input.value = String(value);
+            knob.output.textContent = short(value);
+        }
+        if (status.frames !== undefined) {
+            seek.max = String(Math.max(0, status.frames - 1));
+            if (document.activeElement !== seek || status.state === "running") seek.value = String(status.frame);
+            facts.frame.textContent = status.frames > 0 ? `frame ${status.frame + 1} of ${status.frames}` : "no frames yet";
+        }
+    }
+
+    // Rows of a long run stand for several steps each; the server has counted them all.
+    function judge({ judged, missed }) {
+        const { plots } = barchan;
+        if (!plots?.judge || (plots.total === judged && plots.missedCount === missed)) return;
+        Object.assign(plots, { total: judged, missedCount: missed });
+        plots.judge();
+    }
+
+    function chooseSpeed(value) {
+        const text = value === null || value === undefined ? "" : String(value);
+        if (![...speed.options].some((option) => option.value === text)) {
+            speed.prepend(make("option", { value: text, textContent: `${text} ×` }));
+        }
+        speed.value = text;
+    }
+
+    function greet(hello) {
+        live.hello = hello;
+        if (hello.protocol !== PROTOCOL) {
+            connection.textContent = "the server speaks another language: reload this page";
+            return;
+        }
+        step.hidden = !hello.controls.step;
+        reset.hidden = !hello.controls.reset;
+        seek.hidden = !hello.controls.seek;
+        makeKnobs(hello.parameters);
+    }
+
+    // The time of each of the last frames.
+    let drawn = [];
+    function showFrame(buffer) {
+        live.frames += 1;
+        try {
+            barchan.viewer?.showFrame(buffer);
+        } catch (error) {
+            facts.failure.textContent = String(error);
+        }
+        const now = performance.now();
+        drawn = [...drawn.filter((time) => now - time < 2000), now];
+        facts.fps.textContent = `${((drawn.length - 1) / Math.max(0.001, (now - drawn[0]) / 1000)).toFixed(drawn.length > 20 ? 0 : 1)} frames a second`;
+        // Drawn first, then the next: a browser that is slow gets fewer. What is not seen asks for none.
+        const mine = socket;
+        requestAnimationFrame(() => mine === socket && send({ type: "ready" }));
+    }
+
+    function hear(event) {
+        if (event.data instanceof ArrayBuffer) return showFrame(event.data);
+        const message = JSON.parse(event.data);
+        if (message.type === "hello") greet(message);
+        else if (message.type === "status") showStatus(message);
+        else if (message.type === "rows") {
+            if (message.restart) barchan.plots?.clear();
+            const { columns } = live.hello;
+            const row = (numbers) => Object.fromEntries(columns.map((name, k) => [name, numbers[k]]));
+            if (message.rows.length > 0) barchan.plots?.addRows(message.rows.map(row));
+        }
+    }
+
+    function connect() {
+        const scheme = location.protocol.replace("http", "ws");
+        socket = new WebSocket(`${scheme}//${location.host}/socket`);
+        socket.binaryType = "arraybuffer";
+        socket.addEventListener("open", () => {
+            retry = RETRY[0];
+            live.connected = true;
+            root.classList.remove("lost");
+            connection.textContent = "connected";
+            send({ type: "ready" });
+        });
+        socket.addEventListener("message", hear);
+        socket.addEventListener("close", () => {
+            live.connected = false;
+            root.classList.add("lost");
+            connection.textContent = "connection lost";
+            setTimeout(connect, retry);
+            retry = Math.min(RETRY[1], 2 * retry);
+        });
+    }
+    // When everything else stands.
+    Promise.resolve(barchan.ready).finally(connect);
+})();

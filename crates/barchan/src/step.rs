@@ -18,7 +18,7 @@ use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status
 use crate::util::cpu::thread_seconds;
 use crate::util::parallel::{CHUNK, fold_chunks};
 use crate::world::reorder::{ReorderScratch, morton_order};
-use crate::world::{Energy, Standing, World};
+use crate::world::{Energy, World};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -508,22 +508,13 @@ impl Simulation {
 
     /// Kinetic and potential energy now, over all ranks.
     pub fn energy(&mut self) -> Energy {
-        let (bodies, gravity) = (&self.world.bodies, self.world.gravity);
-        let body = |range: std::ops::Range<usize>| {
-            let mut sum = [0.0; 2];
-            for i in range.filter(|&i| bodies.inverse_mass[i] > 0.0 && bodies.standing[i] == Standing::Own) {
-                let w = bodies.orientation[i].conjugate() * bodies.angular_velocity[i];
-                let mass = 1.0 / bodies.inverse_mass[i];
-                // A body whose rotation is locked has no spin, and no inertia to divide by.
-                let turning =
-                    if w == glam::DVec3::ZERO { 0.0 } else { (w * w / bodies.inverse_inertia[i]).element_sum() };
-                sum[0] += 0.5 * (mass * bodies.velocity[i].length_squared() + turning);
-                sum[1] -= mass * gravity.dot(bodies.position[i]);
-            }
-            sum
+        let world = &self.world;
+        let part = |range| {
+            let Energy { kinetic, potential } = world.energy_of(range);
+            [kinetic, potential]
         };
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
-        let mut energy = fold_chunks(bodies.len(), CHUNK, &mut self.sums, [0.0; 2], body, add);
+        let mut energy = fold_chunks(world.bodies.len(), CHUNK, &mut self.sums, [0.0; 2], part, add);
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Sum, &mut energy);
         }

@@ -11,6 +11,7 @@ mod distributed;
 mod frames;
 mod huge;
 mod iterations;
+mod live;
 mod memory;
 mod operator;
 mod parts;
@@ -70,6 +71,7 @@ const BENCHES: &[Bench] = &[
         summary: "what the papers' machines and a million ranks would make of it",
         run: scaling::run,
     },
+    Bench { name: "live", summary: "a step of 100 000 spheres without a viewer and with one", run: live::run },
     Bench { name: "scale", summary: "cost a body from 10 000 to 1 000 000 bodies", run: scale::run },
     Bench { name: "huge", summary: "ten steps of 10 000 000 spheres", run: huge::run },
 ];

@@ -12,3 +12,4 @@ mod results;
 mod solve;
 mod support;
 mod trouble;
+mod view;

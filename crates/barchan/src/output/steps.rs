@@ -2,6 +2,9 @@
 
 use super::OutputError;
 use super::table::{TableWriter, step_of, whole_lines};
+use crate::solver::Status;
+use crate::step::StepReport;
+use crate::world::Energy;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,11 +13,16 @@ use std::path::{Path, PathBuf};
 /// How a value stands in the table.
 trait Cell {
     fn put(&self, line: &mut String);
+    fn number(&self) -> f64;
 }
 
 impl Cell for u64 {
     fn put(&self, line: &mut String) {
         let _ = write!(line, "{self}");
+    }
+
+    fn number(&self) -> f64 {
+        *self as f64
     }
 }
 
@@ -23,11 +31,19 @@ impl Cell for f64 {
     fn put(&self, line: &mut String) {
         let _ = write!(line, "{self:?}");
     }
+
+    fn number(&self) -> f64 {
+        *self
+    }
 }
 
 impl Cell for bool {
     fn put(&self, line: &mut String) {
         line.push(if *self { '1' } else { '0' });
+    }
+
+    fn number(&self) -> f64 {
+        f64::from(u8::from(*self))
     }
 }
 
@@ -43,6 +59,11 @@ macro_rules! columns {
         impl StepRow {
             /// The names of the columns, in order.
             pub const COLUMNS: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The row as numbers, in the order of the columns.
+            pub fn numbers(&self) -> Vec<f64> {
+                vec![$(self.$name.number()),*]
+            }
 
             /// Appends the row without an end of line.
             fn put(&self, line: &mut String) {
@@ -101,6 +122,38 @@ columns! {
     seconds_integrate: f64,
     /// Seconds spent on writing.
     seconds_output: f64,
+}
+
+impl StepRow {
+    /// What is told of a step that ended at this time, with this energy. Seconds of output are not
+    /// known here.
+    pub fn of(step: u64, time: f64, report: &StepReport, energy: Energy) -> Self {
+        let (solver, seconds) = (&report.solver, &report.seconds);
+        Self {
+            step,
+            time,
+            bodies: report.bodies as u64,
+            contacts: report.contacts as u64,
+            iterations: solver.iterations.into(),
+            operator_applications: solver.operator_applications.into(),
+            converged: solver.status == Status::Converged,
+            residual: solver.residual,
+            residual_natural: solver.residuals.natural,
+            residual_primal: solver.residuals.primal,
+            residual_dual: solver.residuals.dual,
+            residual_complementarity: solver.residuals.complementarity,
+            kinetic: energy.kinetic,
+            potential: energy.potential,
+            max_penetration: report.penetration.max,
+            mean_penetration: report.penetration.mean,
+            seconds_exchange: seconds.exchange,
+            seconds_broad: seconds.broad,
+            seconds_narrow: seconds.narrow,
+            seconds_solve: seconds.solve,
+            seconds_integrate: seconds.integrate,
+            seconds_output: 0.0,
+        }
+    }
 }
 
 /// Writes `steps.csv` row by row.

@@ -59,7 +59,7 @@ pub struct RunOptions {
 }
 
 /// What an observer is told after every step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Progress<'a> {
     /// Steps done.
     pub step: u64,
@@ -79,6 +79,8 @@ pub struct Progress<'a> {
     /// What has gone wrong since the step before without ending the run: a checkpoint could not be
     /// written. Known to rank 0.
     pub trouble: Option<&'a str>,
+    /// This rank's simulation, to take frames of.
+    pub simulation: &'a Simulation,
 }
 
 /// Why a run did not do what it was asked to.
@@ -430,6 +432,7 @@ impl Run {
             report,
             world: &self.simulation.world,
             trouble: self.trouble.as_deref(),
+            simulation: &self.simulation,
         }
     }
 

@@ -10,7 +10,6 @@ use crate::output::{
 };
 use crate::problem::Problem;
 use crate::scene::Scene;
-use crate::solver::Status;
 use crate::step::{Simulation, StepReport};
 use std::time::Instant;
 
@@ -141,7 +140,7 @@ impl Recorder {
         let start = Instant::now();
         let framed = self.frames.step(tally.steps, simulation);
         // All ranks come to the sums of the row, whatever their disks say.
-        let mut row = row(tally, report, simulation);
+        let mut row = StepRow::of(tally.steps, tally.time, report, simulation.energy());
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
@@ -210,35 +209,5 @@ impl Tables {
     fn flush(&mut self) -> Result<(), OutputError> {
         self.steps.flush()?;
         self.history.as_mut().map_or(Ok(()), HistoryWriter::flush)
-    }
-}
-
-/// What `steps.csv` tells of a step.
-fn row(tally: &Tally, report: &StepReport, simulation: &mut Simulation) -> StepRow {
-    let (solver, seconds) = (&report.solver, &report.seconds);
-    let energy = simulation.energy();
-    StepRow {
-        step: tally.steps,
-        time: tally.time,
-        bodies: report.bodies as u64,
-        contacts: report.contacts as u64,
-        iterations: solver.iterations.into(),
-        operator_applications: solver.operator_applications.into(),
-        converged: solver.status == Status::Converged,
-        residual: solver.residual,
-        residual_natural: solver.residuals.natural,
-        residual_primal: solver.residuals.primal,
-        residual_dual: solver.residuals.dual,
-        residual_complementarity: solver.residuals.complementarity,
-        kinetic: energy.kinetic,
-        potential: energy.potential,
-        max_penetration: report.penetration.max,
-        mean_penetration: report.penetration.mean,
-        seconds_exchange: seconds.exchange,
-        seconds_broad: seconds.broad,
-        seconds_narrow: seconds.narrow,
-        seconds_solve: seconds.solve,
-        seconds_integrate: seconds.integrate,
-        seconds_output: 0.0,
     }
 }

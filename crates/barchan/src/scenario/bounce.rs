@@ -1,5 +1,6 @@
 //! A bouncing sphere.
 
+use super::offers;
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
@@ -31,6 +32,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             output: OutputOptions { frame_interval: 0.01, ..OutputOptions::default() },
             body: [floor, sphere].map(|body| BodySpec { material: material.name.clone(), ..body }).to_vec(),
             material: vec![material],
+            adjustable: vec![offers::gravity(), offers::restitution()],
             ..Scene::default()
         }
     },

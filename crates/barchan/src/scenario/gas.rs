@@ -2,6 +2,7 @@
 //! `granular-gas` have in common.
 
 use super::Parameters;
+use super::offers;
 use super::scaling;
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::Shape;
@@ -38,6 +39,7 @@ impl Gas {
                 ..Lattice::cubic(counts, spacing, radius)
             }],
             material: vec![material],
+            adjustable: vec![offers::gravity(), offers::friction(), offers::restitution()],
             ..Scene::default()
         };
         (scene.domain.min, scene.domain.max) = (Some(-half), Some(half));

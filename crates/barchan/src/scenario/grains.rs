@@ -6,6 +6,7 @@
 //! Floors are rough, made of fixed spheres: on a smooth plane single spheres roll on for ever, which
 //! grains of sand do not.
 
+use super::offers;
 use super::scaling;
 use super::{Parameter, Parameters, Range};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Radius, Scene, Time};
@@ -95,6 +96,7 @@ impl Grains {
                 restitution: None,
             }],
             material: vec![grains.clone(), Material { name: "sides".into(), ..grains }],
+            adjustable: vec![offers::gravity(), offers::tilt(), offers::friction()],
             ..Scene::default()
         }
     }

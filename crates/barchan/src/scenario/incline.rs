@@ -1,5 +1,6 @@
 //! A sphere on an inclined plane.
 
+use super::offers;
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
@@ -30,6 +31,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             output: OutputOptions { frame_interval: 0.02, ..OutputOptions::default() },
             body: [plane, sphere].map(|body| BodySpec { material: material.name.clone(), ..body }).to_vec(),
             material: vec![material],
+            adjustable: vec![offers::gravity(), offers::tilt(), offers::friction()],
             ..Scene::default()
         }
     },

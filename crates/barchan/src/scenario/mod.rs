@@ -12,6 +12,7 @@ mod granular_gas;
 mod head_on;
 mod hexagonal_packing;
 mod incline;
+mod offers;
 mod packing;
 mod parameters;
 mod scaling;
@@ -87,11 +88,15 @@ impl Scenario {
                 rest.push((key.clone(), value.clone()));
             }
         }
-        let scene = (self.build)(&parameters);
+        let mut scene = (self.build)(&parameters);
         let origin = format!("scenario \"{}\"", self.name);
+        // What a scenario offers for adjustment follows what is set by hand, unless that is set too.
+        let own = rest.iter().any(|(key, _)| key.starts_with("adjustable"));
+        let offers = if own { Vec::new() } else { std::mem::take(&mut scene.adjustable) };
         if !rest.is_empty() {
-            return Scene::from_toml_with(&scene.to_toml(), &origin, &rest);
+            scene = Scene::from_toml_with(&scene.to_toml(), &origin, &rest)?;
         }
+        offers.into_iter().for_each(|offer| scene.offer(offer));
         let fault = |p: crate::scene::Problem| {
             let place = Place::Whole(origin.clone());
             Fault { place, path: p.path, message: p.message }
@@ -172,5 +177,22 @@ mod tests {
         assert_eq!(error("time.step", "0"), "--set time.step: must be greater than 0, but is 0.0");
         let find = find("sedimentaton").unwrap_err().to_string();
         assert!(find.contains("did you mean \"sedimentation\"?"), "{find}");
+    }
+
+    #[test]
+    fn what_is_set_by_hand_keeps_what_is_offered_sound() {
+        let scenario = find("shaken-box").unwrap();
+        let of = |pairs: &[(&str, &str)]| scenario.scene(&set(&[&[("bodies", "5")], pairs].concat())).unwrap();
+        let range = |scene: &Scene, key: &str| {
+            scene.adjustable.iter().find(|entry| entry.key == key).map(|entry| [entry.min, entry.max])
+        };
+        assert_eq!(range(&of(&[]), "gravity.2"), Some([-20.0, 10.0]));
+        assert_eq!(range(&of(&[("gravity", "[0, 0, -100]")]), "gravity.2"), Some([-100.0, 10.0]));
+        assert_eq!(range(&of(&[("friction", "3")]), "material.0.friction"), Some([0.0, 3.0]));
+        let fixed = of(&[("body.0", "{ shape = { half-space = {} } }")]);
+        assert_eq!(range(&fixed, "body.0.oscillation.frequency"), None);
+        assert_eq!(of(&[("adjustable", "[]")]).adjustable, []);
+        let own = of(&[("adjustable.0.max", "50")]);
+        assert_eq!(range(&own, "body.0.oscillation.frequency"), Some([0.0, 50.0]));
     }
 }

@@ -1,5 +1,6 @@
 //! A random packing of equal spheres, settled from a dilute cloud.
 
+use super::offers;
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, Fill, OutputOptions, Scene, Time};
 use crate::shape::{Container, Face, Shape};
@@ -45,6 +46,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
                 ..Fill::new(centre - half, centre + half, bodies, radius)
             }],
             material: vec![material],
+            adjustable: vec![offers::gravity(), offers::tilt(), offers::friction()],
             ..Scene::default()
         }
     },

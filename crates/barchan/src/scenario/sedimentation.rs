@@ -5,6 +5,7 @@
 //! Spheres start from rest on a lattice that fills the box evenly, each shifted at random as far
 //! as neighbours and walls allow.
 
+use super::offers;
 use super::{Parameter, Parameters, Range, Scenario};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::{Container, Face, Shape};
@@ -111,6 +112,7 @@ impl SetUp {
                 ..Lattice::cubic(counts, spacing * radius, radius)
             }],
             material: vec![material],
+            adjustable: vec![offers::gravity(), offers::tilt(), offers::friction()],
             ..Scene::default()
         }
     }

@@ -1,5 +1,6 @@
 //! A closed box that shakes spheres of many sizes: kinematic motion, a fill and a distribution.
 
+use super::offers;
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, Fill, OutputOptions, Radius, Scene, Time};
 use crate::shape::Shape;
@@ -48,6 +49,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
                 ..Fill::new(centre - half, centre + half, bodies, Radius::Uniform([0.004, 0.008]))
             }],
             material: vec![material],
+            adjustable: offers::shake().into_iter().chain([offers::gravity(), offers::friction()]).collect(),
             ..Scene::default()
         }
     },

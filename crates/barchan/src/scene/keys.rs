@@ -260,6 +260,16 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("attempts", "places tried for one sphere before giving up"),
         ],
     },
+    Section {
+        path: "adjustable",
+        about: "numbers that may be changed while the scene is run and watched (barchan view)",
+        keys: &[
+            key("key", "its path, such as gravity.2 or material.0.friction"),
+            key("min", "the least that it may become"),
+            key("max", "the most that it may become"),
+            optional("label", "\"gravity\"", "what viewers call it"),
+        ],
+    },
 ];
 
 /// The keys at the top of a file, sections included.

@@ -11,6 +11,7 @@
 //! Bodies come from three lists: single bodies of any shape, lattices of spheres, and boxes
 //! filled with spheres at random. They get their ids in that order.
 
+mod adjustable;
 mod ball;
 mod body;
 mod build;
@@ -30,6 +31,7 @@ mod toml;
 mod validate;
 mod write;
 
+pub use adjustable::Adjustable;
 pub use body::BodySpec;
 pub use error::{Fault, Place, SceneError};
 pub use fill::Fill;
@@ -174,6 +176,8 @@ pub struct Scene {
     pub lattice: Vec<Lattice>,
     /// Boxes filled with spheres at random.
     pub fill: Vec<Fill>,
+    /// Numbers that may be changed while the scene is run and watched.
+    pub adjustable: Vec<Adjustable>,
 }
 
 impl Default for Scene {
@@ -197,6 +201,7 @@ impl Default for Scene {
             body: Vec::new(),
             lattice: Vec::new(),
             fill: Vec::new(),
+            adjustable: Vec::new(),
         }
     }
 }

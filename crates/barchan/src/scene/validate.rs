@@ -58,18 +58,19 @@ impl Scene {
         check.unless(count > MOST_BODIES, path, || {
             format!("the scene has {count} bodies, more than the {MOST_BODIES} that can be numbered")
         });
+        check.adjustables();
         check.problems
     }
 }
 
-struct Check<'a> {
-    problems: Vec<Problem>,
-    scene: &'a Scene,
+pub(super) struct Check<'a> {
+    pub(super) problems: Vec<Problem>,
+    pub(super) scene: &'a Scene,
 }
 
 impl Check<'_> {
     /// Notes a problem if `wrong`.
-    fn unless(&mut self, wrong: bool, path: &str, message: impl FnOnce() -> String) {
+    pub(super) fn unless(&mut self, wrong: bool, path: &str, message: impl FnOnce() -> String) {
         if wrong {
             self.problems.push(Problem { path: path.into(), message: message() });
         }

@@ -161,7 +161,7 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{BodySpec, Fill, Lattice, Radius};
+    use crate::scene::{Adjustable, BodySpec, Fill, Lattice, Radius};
     use crate::shape::Shape;
     use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation};
     use glam::{DQuat, DVec3};
@@ -205,6 +205,7 @@ mod tests {
         scene.lattice.push(Lattice { count: Some(3), ..Lattice::cubic([2, 2, 2], DVec3::new(3.0, 4.0, 5.0), 1.0) });
         scene.lattice.push(Lattice::hexagonal([2, 2, 2], 2.0, 1.0));
         scene.fill.push(Fill::new(DVec3::ZERO, DVec3::splat(100.0), 5, Radius::Uniform([0.1, 0.3])));
+        scene.adjustable.push(Adjustable::new("gravity.0", -0.0, 1.0 / 3.0 + 1.0, "pull \"x\""));
         scene
     }
 

@@ -76,6 +76,21 @@ impl World {
         sum
     }
 
+    /// Kinetic and potential energy of the rank's own dynamic bodies among these, by memory order.
+    pub fn energy_of(&self, bodies: std::ops::Range<usize>) -> Energy {
+        let b = &self.bodies;
+        let mut sum = Energy::default();
+        for i in bodies.filter(|&i| b.inverse_mass[i] > 0.0 && b.standing[i] == Standing::Own) {
+            let w = b.orientation[i].conjugate() * b.angular_velocity[i];
+            let mass = 1.0 / b.inverse_mass[i];
+            // A body whose rotation is locked has no spin, and no inertia to divide by.
+            let turning = if w == DVec3::ZERO { 0.0 } else { (w * w / b.inverse_inertia[i]).element_sum() };
+            sum.kinetic += 0.5 * (mass * b.velocity[i].length_squared() + turning);
+            sum.potential -= mass * self.gravity.dot(b.position[i]);
+        }
+        sum
+    }
+
     /// The first body (by memory order) whose state is not finite, with its id.
     pub fn first_non_finite(&self) -> Option<u64> {
         let b = &self.bodies;

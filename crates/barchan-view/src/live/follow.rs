@@ -1,0 +1,284 @@
+//! A run that is written down, finished or under way in another process: its frames as a film, and its
+//! table as it grows.
+
+use super::about;
+use super::stream::FrameStream;
+use super::table::Table;
+use crate::server::{Controls, Hub, Wishes};
+use barchan::output::{FrameError, StepRow, StoredFrames};
+use barchan::scene::Scene;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at the directory.
+const LOOK: Duration = Duration::from_millis(500);
+/// Time between two words on how it stands.
+const POST: Duration = Duration::from_millis(100);
+/// The shortest and the longest that a frame is shown while the film runs.
+const SHOWN: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(500)];
+/// How long it waits before it looks whether it is to stop.
+const NAP: Duration = Duration::from_millis(50);
+
+/// Why a run cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// Its frames cannot be found.
+    #[error(transparent)]
+    Frames(#[from] FrameError),
+    /// There is no thread to be had.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// A run that is followed.
+#[derive(Debug)]
+pub struct Follow {
+    directory: PathBuf,
+    about: Value,
+    hub: Arc<Hub>,
+    stream: FrameStream,
+    frames: StoredFrames,
+    table: Table,
+    /// The run has written its summary.
+    finished: bool,
+    /// The frame that is shown.
+    index: usize,
+    /// Runs that have been in this place.
+    runs: u64,
+    paused: bool,
+    speed: Option<f64>,
+    /// When the frame that is shown came up.
+    since: Instant,
+    /// Steps and bodies of the last frame that was read, and why the last could not be.
+    step: u64,
+    bodies: usize,
+    message: Option<String>,
+    /// Rows of the table so far, and those of them that missed the tolerance.
+    rows: u64,
+    missed: u64,
+}
+
+impl Follow {
+    /// Looks up a run. It may have no frames yet.
+    ///
+    /// # Errors
+    /// If the directory is not that of a run.
+    pub fn open(directory: &Path) -> Result<Self, FollowError> {
+        let frames = StoredFrames::open(directory)?;
+        let text = std::fs::read_to_string(directory.join("scene.toml")).unwrap_or_default();
+        let scene = Scene::from_toml(&text, "scene.toml").ok().filter(|_| !text.is_empty());
+        let folder = || directory.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
+        let name = scene.as_ref().map_or_else(folder, |scene| scene.name.clone());
+        let about = scene.as_ref().map_or_else(|| json!({ "kind": "stored", "name": name }), |s| about(s, "stored"));
+        let controls = Controls { step: true, reset: true, seek: true, knobs: Vec::new() };
+        let hub = Arc::new(Hub::new(&about, controls));
+        let mut follow = Self {
+            stream: FrameStream::start(Arc::clone(&hub))?,
+            table: Table::new(directory.join("steps.csv")),
+            directory: directory.into(),
+            about,
+            hub,
+            frames,
+            finished: false,
+            index: 0,
+            runs: 0,
+            paused: false,
+            speed: Some(1.0),
+            since: Instant::now(),
+            step: 0,
+            bodies: 0,
+            message: None,
+            rows: 0,
+            missed: 0,
+        };
+        follow.finished = follow.is_finished();
+        if !follow.finished {
+            follow.index = follow.last();
+        }
+        Ok(follow)
+    }
+
+    /// What viewers are told of the run at once.
+    pub fn about(&self) -> &Value {
+        &self.about
+    }
+
+    /// Where viewers are served from.
+    pub fn hub(&self) -> Arc<Hub> {
+        Arc::clone(&self.hub)
+    }
+
+    /// Shows the run until `stop` says so: from its beginning if it is finished, else as it comes.
+    pub fn run(&mut self, paused: bool, stop: impl Fn() -> bool) {
+        self.paused = paused;
+        let (mut looked, mut posted) = (None::<Instant>, None::<Instant>);
+        let is_due = |last: Option<Instant>, interval| last.is_none_or(|last: Instant| last.elapsed() >= interval);
+        let mut patience = Duration::ZERO;
+        while !stop() {
+            let wishes = self.hub.wishes(patience, false);
+            let asked = wishes != Wishes::default();
+            self.grant(wishes);
+            if is_due(looked, LOOK) {
+                looked = Some(Instant::now());
+                self.look(&stop);
+            }
+            self.play();
+            self.show();
+            if asked || is_due(posted, POST) {
+                posted = Some(Instant::now());
+                self.post();
+            }
+            // A viewer that waits for a frame is not let wait for long.
+            let state = self.state();
+            let awaited = self.hub.wants_frame() && self.stream.is_new(state);
+            patience = if awaited { self.stream.wait(true).max(Duration::from_millis(1)) } else { NAP };
+            if self.is_playing() {
+                patience = patience.min(SHOWN[0] / 4);
+            }
+        }
+    }
+
+    fn grant(&mut self, wishes: Wishes) {
+        let Wishes { pause, steps, reset, speed, set: _, seek } = wishes;
+        let last = self.last();
+        let mut go = |index: usize| (self.index, self.since) = (index.min(last), Instant::now());
+        if reset {
+            go(0);
+        }
+        if let Some(index) = seek {
+            go(index);
+            self.paused = true;
+        }
+        if steps > 0 {
+            let index = self.index + steps as usize;
+            (self.index, self.since) = (index.min(last), Instant::now());
+            self.paused = true;
+        }
+        if let Some(pause) = pause {
+            // A film at its end begins anew.
+            if !pause && self.finished && self.index == last {
+                (self.index, self.since) = (0, Instant::now());
+            }
+            self.paused = pause;
+        }
+        if let Some(speed) = speed {
+            self.speed = speed;
+        }
+    }
+
+    /// Looks what the run has written in the meantime.
+    fn look(&mut self, stop: &impl Fn() -> bool) {
+        // In this order: what a finished run has written is all there.
+        self.finished = self.is_finished();
+        let was_last = self.index == self.last();
+        match StoredFrames::open(&self.directory) {
+            Ok(frames) => {
+                if frames.len() < self.frames.len() {
+                    self.begin_again();
+                }
+                self.frames = frames;
+                self.message = None;
+            }
+            Err(error) => self.message = Some(error.to_string()),
+        }
+        // A run under way is watched as it comes.
+        if was_last && !self.paused && !self.finished {
+            self.index = self.last();
+        }
+        self.index = self.index.min(self.last());
+        loop {
+            let growth = self.table.read();
+            if growth.is_another {
+                self.begin_again();
+            }
+            let converged = StepRow::COLUMNS.iter().position(|column| *column == "converged");
+            for row in growth.rows {
+                self.rows += 1;
+                self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));
+                self.hub.add_row(row);
+            }
+            if !growth.goes_on || stop() {
+                return;
+            }
+        }
+    }
+
+    /// Another run has taken the place of the one that was shown.
+    fn begin_again(&mut self) {
+        (self.runs, self.index) = (self.runs + 1, 0);
+        (self.rows, self.missed) = (0, 0);
+        self.table = Table::new(self.directory.join("steps.csv"));
+        self.hub.restart();
+    }
+
+    /// Turns to the next frame when it is time.
+    fn play(&mut self) {
+        let times = self.frames.times();
+        let (Some(now), Some(next)) = (times.get(self.index), times.get(self.index + 1)) else { return };
+        let [shortest, longest] = SHOWN;
+        let apart = self.speed.map_or(0.0, |speed| (next - now) / speed);
+        let apart = Duration::try_from_secs_f64(apart).unwrap_or_default().clamp(shortest, longest);
+        if !self.paused && self.since.elapsed() >= apart {
+            self.index += 1;
+            self.since = Instant::now();
+        }
+    }
+
+    /// Reads the frame and sends it, if somebody waits for it.
+    fn show(&mut self) {
+        let state = self.state();
+        let awaited = self.hub.wants_frame() && self.stream.is_new(state);
+        if !awaited || self.frames.is_empty() || !self.stream.wait(true).is_zero() {
+            return;
+        }
+        match self.frames.read(self.index) {
+            Ok(frame) => {
+                (self.step, self.bodies, self.message) = (frame.step, frame.bodies.len(), None);
+                self.stream.send_stored(frame, state);
+            }
+            Err(error) => self.message = Some(error.to_string()),
+        }
+    }
+
+    /// Another number for every frame.
+    fn state(&self) -> u64 {
+        (self.runs << 40) + self.index as u64
+    }
+
+    fn last(&self) -> usize {
+        self.frames.len().saturating_sub(1)
+    }
+
+    fn is_playing(&self) -> bool {
+        !self.paused && self.index < self.last()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.directory.join("summary.json").exists()
+    }
+
+    fn post(&self) {
+        let state = match () {
+            () if self.paused => "paused",
+            () if self.index < self.last() => "running",
+            () if self.finished => "ended",
+            () => "waiting",
+        };
+        self.hub.post(&json!({
+            "type": "status",
+            "state": state,
+            "message": self.message,
+            "step": self.step,
+            "time": self.frames.times().get(self.index).copied().unwrap_or(0.0),
+            "bodies": self.bodies,
+            "missed": self.missed,
+            "judged": self.rows,
+            "frame": self.index,
+            "frames": self.frames.len(),
+            "speed": self.speed,
+            "parameters": {},
+        }));
+    }
+}

@@ -1,0 +1,357 @@
+//! What the simulation and its viewers have in common: the newest frame, what there is to plot, how it
+//! stands, and what viewers ask for.
+//!
+//! The simulation leaves things here and never waits. Every viewer takes what is newest when it is able
+//! to: frames that come faster than a browser draws are not seen by it, and cost it nothing.
+
+use super::history::{History, Row};
+use super::message::Request;
+use super::viewer::Viewer;
+use barchan::output::StepRow;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The version of what is said between server and viewers.
+pub const PROTOCOL: u32 = 1;
+
+/// Single steps that may wait to be taken.
+const MOST_STEPS: u32 = 1000;
+
+/// A number that viewers may change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// Its key in the scene.
+    pub key: String,
+    /// What people call it.
+    pub label: String,
+    /// Its least value.
+    pub min: f64,
+    /// Its largest value.
+    pub max: f64,
+    /// What it is at the start.
+    pub value: f64,
+}
+
+/// What viewers may do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Controls {
+    /// Take single steps.
+    pub step: bool,
+    /// Go back to the start.
+    pub reset: bool,
+    /// Show stored frames by their number.
+    pub seek: bool,
+    /// Change these numbers.
+    pub knobs: Vec<Knob>,
+}
+
+/// What viewers have asked for since it was last looked at. Of several wishes for the same thing the
+/// last counts, so that there is never more than this, however much they say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// Stand still, or go on.
+    pub pause: Option<bool>,
+    /// Single steps to take.
+    pub steps: u32,
+    /// Back to the start.
+    pub reset: bool,
+    /// Simulated seconds a second, or as fast as it can.
+    pub speed: Option<Option<f64>>,
+    /// Numbers to change.
+    pub set: BTreeMap<String, f64>,
+    /// The stored frame to show.
+    pub seek: Option<usize>,
+}
+
+/// The place where simulation and viewers meet.
+#[derive(Debug)]
+pub struct Hub {
+    controls: Controls,
+    hello: String,
+    state: Mutex<State>,
+    /// Rings for the simulation.
+    call: Condvar,
+    /// Whether a viewer waits for a frame that is newer than the newest.
+    wanted: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    viewers: Vec<Arc<Viewer>>,
+    frame: Option<Arc<Vec<u8>>>,
+    frame_number: u64,
+    status: Option<Arc<str>>,
+    status_number: u64,
+    history: History,
+    /// Starts that there have been: rows of an earlier one are no longer true.
+    epoch: u64,
+    wishes: Wishes,
+}
+
+/// How far a viewer has come.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    greeted: bool,
+    frame: u64,
+    status: u64,
+    epoch: u64,
+    step: u64,
+}
+
+/// What is new for a viewer.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) texts: Vec<String>,
+    pub(super) frame: Option<Arc<Vec<u8>>>,
+}
+
+impl Hub {
+    /// A place for a simulation that `about` describes: an object, which is part of the first message to
+    /// every viewer.
+    pub fn new(about: &Value, controls: Controls) -> Self {
+        let knob = |knob: &Knob| {
+            let Knob { key, label, min, max, value } = knob;
+            json!({ "key": key, "label": label, "min": min, "max": max, "value": value })
+        };
+        let hello = json!({
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "about": about,
+            "controls": { "step": controls.step, "reset": controls.reset, "seek": controls.seek },
+            "parameters": controls.knobs.iter().map(knob).collect::<Vec<_>>(),
+            "columns": StepRow::COLUMNS,
+        });
+        Self {
+            controls,
+            hello: hello.to_string(),
+            state: Mutex::default(),
+            call: Condvar::new(),
+            wanted: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether somebody waits for a frame that is newer than the newest.
+    pub fn wants_frame(&self) -> bool {
+        self.wanted.load(Ordering::Acquire)
+    }
+
+    /// How many viewers there are.
+    pub fn viewers(&self) -> usize {
+        self.lock().viewers.len()
+    }
+
+    /// Leaves a frame. The memory of the one before comes back, if nobody is sending it any more.
+    pub fn publish(&self, frame: Vec<u8>) -> Vec<u8> {
+        self.wanted.store(false, Ordering::Release);
+        let mut state = self.lock();
+        let before = state.frame.replace(Arc::new(frame));
+        state.frame_number += 1;
+        state.ring();
+        drop(state);
+        before.and_then(Arc::into_inner).unwrap_or_default()
+    }
+
+    /// Whether the row of this step is wanted in full: see [`History::completes`].
+    pub fn wants_row(&self, step: u64) -> bool {
+        self.lock().history.completes(step)
+    }
+
+    /// Leaves what there is to plot of a step.
+    pub fn add_row(&self, row: Row) {
+        self.lock().history.push(row);
+    }
+
+    /// Says how it stands, and rings for all viewers.
+    pub fn post(&self, status: &Value) {
+        let mut state = self.lock();
+        state.status = Some(status.to_string().into());
+        state.status_number += 1;
+        state.ring();
+    }
+
+    /// Back to the start: what was plotted is no longer true.
+    pub fn restart(&self) {
+        let mut state = self.lock();
+        state.history.clear();
+        state.epoch += 1;
+        state.ring();
+    }
+
+    /// What viewers have asked for since the last call. Waits up to `patience` until there is something,
+    /// or until a frame is wanted if `for_frame` says so.
+    pub fn wishes(&self, patience: Duration, for_frame: bool) -> Wishes {
+        let nothing = Wishes::default();
+        let mut state = self.lock();
+        if !patience.is_zero() {
+            let idle = |state: &mut State| state.wishes == nothing && !(for_frame && self.wants_frame());
+            state = match self.call.wait_timeout_while(state, patience, idle) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        std::mem::take(&mut state.wishes)
+    }
+
+    /// Notes what a viewer asks for.
+    pub(super) fn wish(&self, request: Request) -> Result<(), String> {
+        let mut state = self.lock();
+        let wishes = &mut state.wishes;
+        match request {
+            Request::Ready {} => return Ok(()),
+            Request::Pause {} => wishes.pause = Some(true),
+            Request::Resume {} => wishes.pause = Some(false),
+            Request::Speed { value } => wishes.speed = Some(value),
+            Request::Step {} if self.controls.step => wishes.steps = (wishes.steps + 1).min(MOST_STEPS),
+            Request::Reset {} if self.controls.reset => wishes.reset = true,
+            Request::Seek { frame } if self.controls.seek => wishes.seek = Some(frame),
+            Request::Set { key, value } => {
+                let knob = self.controls.knobs.iter().find(|knob| knob.key == key);
+                let knob = knob.ok_or_else(|| "there is no such parameter".to_owned())?;
+                if !(knob.min..=knob.max).contains(&value) {
+                    return Err(format!("{key} must lie between {} and {}", knob.min, knob.max));
+                }
+                wishes.set.insert(key, value);
+            }
+            Request::Step {} | Request::Reset {} | Request::Seek { .. } => {
+                return Err("this run cannot do that".into());
+            }
+        }
+        drop(state);
+        self.call.notify_all();
+        Ok(())
+    }
+
+    /// A viewer comes.
+    pub(super) fn welcome(&self, viewer: &Arc<Viewer>) {
+        self.lock().viewers.push(Arc::clone(viewer));
+    }
+
+    /// A viewer has gone.
+    pub(super) fn farewell(&self, viewer: &Arc<Viewer>) {
+        self.lock().viewers.retain(|other| !Arc::ptr_eq(other, viewer));
+    }
+
+    /// Sends all viewers away.
+    pub(super) fn close(&self) {
+        self.lock().viewers.iter().for_each(|viewer| viewer.close());
+    }
+
+    /// What is new for a viewer; a frame only if it is ready for one.
+    pub(super) fn news(&self, cursor: &mut Cursor, ready: bool) -> News {
+        let mut news = News::default();
+        let mut rows = Vec::new();
+        let state = self.lock();
+        if !cursor.greeted {
+            news.texts.push(self.hello.clone());
+        }
+        let restarted = !cursor.greeted || cursor.epoch != state.epoch;
+        if restarted {
+            (cursor.epoch, cursor.step) = (state.epoch, 0);
+        }
+        cursor.greeted = true;
+        // Rows come with the next status: small scenes make thousands a second.
+        if cursor.status != state.status_number || restarted {
+            rows = state.history.after(cursor.step).to_vec();
+            cursor.step = state.history.last_step().unwrap_or(cursor.step).max(cursor.step);
+        }
+        if cursor.status != state.status_number {
+            cursor.status = state.status_number;
+            news.texts.extend(state.status.as_deref().map(str::to_owned));
+        }
+        if ready && cursor.frame != state.frame_number {
+            cursor.frame = state.frame_number;
+            news.frame = state.frame.clone();
+        } else if ready {
+            self.wanted.store(true, Ordering::Release);
+            self.call.notify_all();
+        }
+        drop(state);
+        if restarted || !rows.is_empty() {
+            let rows = json!({ "type": "rows", "restart": restarted, "rows": rows });
+            news.texts.push(rows.to_string());
+        }
+        news
+    }
+
+    /// Nothing here is ever left half-done, so a thread that has panicked elsewhere does not matter.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn ring(&self) {
+        self.viewers.iter().for_each(|viewer| viewer.ring());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hub() -> Hub {
+        let knob = Knob { key: "gravity.2".into(), label: "g".into(), min: -20.0, max: 0.0, value: -9.81 };
+        Hub::new(&json!({}), Controls { step: true, reset: true, seek: false, knobs: vec![knob] })
+    }
+
+    #[test]
+    fn the_last_wish_counts() {
+        let hub = hub();
+        let set = |value| hub.wish(Request::Set { key: "gravity.2".into(), value });
+        assert_eq!((set(-1.0), set(-2.0)), (Ok(()), Ok(())));
+        assert!(set(1.0).is_err() && set(-20.1).is_err());
+        assert!(hub.wish(Request::Set { key: "gravity.1".into(), value: 0.0 }).is_err());
+        assert!(hub.wish(Request::Seek { frame: 1 }).is_err());
+        for _ in 0..5000 {
+            hub.wish(Request::Step {}).unwrap();
+        }
+        hub.wish(Request::Pause {}).unwrap();
+        hub.wish(Request::Resume {}).unwrap();
+        let wishes = hub.wishes(Duration::ZERO, false);
+        assert_eq!((wishes.pause, wishes.steps, wishes.set["gravity.2"]), (Some(false), MOST_STEPS, -2.0));
+        assert_eq!(hub.wishes(Duration::ZERO, false), Wishes::default());
+    }
+
+    #[test]
+    fn a_frame_goes_to_those_who_are_ready_and_is_wanted_by_those_who_have_it() {
+        let hub = hub();
+        let mut cursor = Cursor::default();
+        assert!(hub.news(&mut cursor, false).frame.is_none() && !hub.wants_frame());
+        assert!(hub.news(&mut cursor, true).frame.is_none() && hub.wants_frame());
+        hub.publish(vec![1]);
+        assert!(!hub.wants_frame());
+        hub.publish(vec![2]);
+        assert!(hub.news(&mut cursor, false).frame.is_none());
+        assert_eq!(hub.news(&mut cursor, true).frame.as_deref(), Some(&vec![2]));
+        assert!(hub.news(&mut cursor, true).frame.is_none() && hub.wants_frame());
+        // Memory comes back once nobody sends it.
+        let held = hub.news(&mut Cursor::default(), true).frame;
+        assert_eq!(hub.publish(vec![3]), Vec::<u8>::new());
+        drop(held);
+        assert_eq!(hub.publish(vec![4]), vec![3]);
+    }
+
+    #[test]
+    fn rows_come_once_and_again_after_a_restart() {
+        let hub = hub();
+        let row = |step| StepRow { step, ..StepRow::default() }.numbers();
+        hub.add_row(row(1));
+        let mut cursor = Cursor::default();
+        let rows = |news: News| -> Option<(bool, usize)> {
+            let rows: Vec<Value> = news.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+            let rows = rows.into_iter().find(|text: &Value| text["type"] == "rows")?;
+            Some((rows["restart"].as_bool()?, rows["rows"].as_array()?.len()))
+        };
+        assert_eq!(rows(hub.news(&mut cursor, false)), Some((true, 1)));
+        hub.add_row(row(2));
+        assert_eq!(rows(hub.news(&mut cursor, false)), None);
+        hub.post(&json!({}));
+        assert_eq!(rows(hub.news(&mut cursor, false)), Some((false, 1)));
+        hub.restart();
+        hub.add_row(row(1));
+        assert_eq!(rows(hub.news(&mut cursor, false)), Some((true, 1)));
+    }
+}

@@ -1,0 +1,240 @@
+//! Simulations that are watched: what viewers do to them, and what they do not.
+
+use crate::client::{Client, serve};
+use barchan::run::{Run, RunOptions};
+use barchan::scenario;
+use barchan::scene::Scene;
+use barchan_view::live::{self, Next, Outcome, Show, Watch, WatchOptions};
+use barchan_view::server::{Controls, Hub, Limits, Server};
+use barchan_view::wire;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::Duration;
+
+fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario::find(name).unwrap().scene(&set).unwrap()
+}
+
+/// A scene that is shown while `viewers` do what they do.
+fn shown(scene: &Scene, options: WatchOptions, viewers: impl FnOnce(&Server)) -> Outcome {
+    let controls = live::controls(scene);
+    let parameters = live::parameters(&controls);
+    let hub = Arc::new(Hub::new(&live::about(scene, "scene"), controls));
+    let server = serve(&hub, Limits::default());
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let running: ScopedJoinHandle<'_, Outcome> = scope.spawn(|| {
+            let mut watch = Watch::new(hub, parameters, options).unwrap();
+            Show::new(scene).unwrap().run(&mut watch, || stop.load(Ordering::SeqCst)).unwrap()
+        });
+        // However the viewers end, the show does too.
+        let end = Ending(&stop);
+        viewers(&server);
+        drop(end);
+        running.join().unwrap()
+    })
+}
+
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// The head of a frame.
+fn head(frame: &[u8]) -> Value {
+    assert_eq!(&frame[..4], wire::MAGIC);
+    let length = u32::from_le_bytes(frame[8..12].try_into().unwrap()) as usize;
+    serde_json::from_slice(&frame[16..16 + length]).unwrap()
+}
+
+#[test]
+fn a_viewer_sees_and_steers() {
+    let scene = scene("sedimentation", &[("bodies", "60"), ("time.end", "100")]);
+    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: Some(1.0) };
+    let outcome = shown(&scene, options, |server| {
+        let mut client = Client::new(server.address());
+        let hello = client.hear("hello");
+        assert_eq!((&hello["about"]["name"], &hello["controls"]["reset"]), (&json!("sedimentation"), &json!(true)));
+        assert_eq!(hello["parameters"][0]["key"], "gravity.2");
+        // It stands still, and shows itself all the same.
+        let status = client.until(|_| true);
+        assert_eq!((&status["state"], &status["step"]), (&json!("paused"), &json!(0)));
+        client.ready();
+        let first = head(&client.frame());
+        assert_eq!((&first["step"], &first["bodies"]), (&json!(0), &json!(60)));
+        // Single steps.
+        client.say(&json!({ "type": "step" }));
+        client.until(|status| status["step"] == 1);
+        client.ready();
+        assert_eq!(head(&client.frame())["step"], 1);
+        // On, and still again.
+        client.say(&json!({ "type": "resume" }));
+        client.until(|status| status["state"] == "running" && status["step"].as_u64() > Some(20));
+        client.ready();
+        assert!(head(&client.frame())["step"].as_u64() > Some(1));
+        client.say(&json!({ "type": "pause" }));
+        let held = client.until(|status| status["state"] == "paused");
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(client.until(|_| true)["step"], held["step"]);
+        // Without gravity the next step leaves the kinetic energy as it was.
+        client.say(&json!({ "type": "set", "key": "gravity.2", "value": 0.0 }));
+        client.until(|status| status["parameters"]["gravity.2"] == 0.0);
+        // Back to the start.
+        client.say(&json!({ "type": "reset" }));
+        let start = client.until(|status| status["step"] == 0);
+        assert_eq!((&start["time"], &start["state"]), (&json!(0.0), &json!("paused")));
+        client.ready();
+        assert_eq!(head(&client.frame())["step"], 0);
+        client.say(&json!({ "type": "speed", "value": null }));
+        client.say(&json!({ "type": "resume" }));
+        client.until(|status| status["step"].as_u64() > Some(200));
+    });
+    assert_eq!(outcome.changed, BTreeMap::from([("gravity.2".to_owned(), 0.0)]));
+    assert!(outcome.steps > 200);
+}
+
+#[test]
+fn a_parameter_changes_the_physics() {
+    let scene = scene("bounce", &[("height", "1000"), ("time.end", "10")]);
+    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
+    shown(&scene, options, |server| {
+        let mut client = Client::new(server.address());
+        let columns = client.hear("hello")["columns"].clone();
+        let at = |name: &str| columns.as_array().unwrap().iter().position(|column| column == name).unwrap();
+        let (step, kinetic) = (at("step"), at("kinetic"));
+        let energy_after = |client: &mut Client, steps: usize| {
+            (0..steps).for_each(|_| client.say(&json!({ "type": "step" })));
+            loop {
+                let rows = client.hear("rows");
+                if let Some(row) = rows["rows"].as_array().unwrap().last() {
+                    if row[step].as_u64().unwrap_or(row[step].as_f64().unwrap() as u64) % 100 == 0 {
+                        return row[kinetic].as_f64().unwrap();
+                    }
+                }
+            }
+        };
+        let falling = energy_after(&mut client, 100);
+        client.say(&json!({ "type": "set", "key": "gravity.2", "value": 0.0 }));
+        client.until(|status| status["parameters"]["gravity.2"] == 0.0);
+        let drifting = energy_after(&mut client, 100);
+        assert!(falling > 0.0 && drifting == falling, "{falling} {drifting}");
+        client.say(&json!({ "type": "set", "key": "gravity.2", "value": -9.81 }));
+        let again = energy_after(&mut client, 100);
+        assert!((again / falling - 4.0).abs() < 1e-6, "{falling} {again}");
+    });
+}
+
+#[test]
+fn at_its_end_it_rests_and_can_be_reset() {
+    let scene = scene("bounce", &[("time.end", "0.01")]);
+    let options = WatchOptions { steps_total: scene.time.steps(), paused: false, speed: None };
+    let outcome = shown(&scene, options, |server| {
+        let mut client = Client::new(server.address());
+        let end = client.until(|status| status["state"] == "ended");
+        assert_eq!(end["step"], 100);
+        client.say(&json!({ "type": "step" }));
+        client.say(&json!({ "type": "resume" }));
+        client.ready();
+        assert_eq!(head(&client.frame())["step"], 100);
+        client.say(&json!({ "type": "reset" }));
+        // It goes through to its end again, with rows of its own.
+        while client.hear("rows")["restart"] != true {}
+        client.until(|status| status["state"] == "ended");
+    });
+    assert_eq!(outcome.steps, 100);
+    let plain = Run::start(&scene, &RunOptions::default()).unwrap().to_end(|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(barchan::output::hash_text(outcome.state_hash), plain.state_hash);
+}
+
+#[test]
+fn what_cannot_go_on_says_why() {
+    let mut scene = scene("bounce", &[]);
+    scene.body[1].force = Some(barchan::DVec3::X * 1e200);
+    let options = WatchOptions { steps_total: 1000, ..WatchOptions::default() };
+    shown(&scene, options, |server| {
+        let mut client = Client::new(server.address());
+        let failed = client.until(|status| status["state"] == "failed");
+        assert!(failed["message"].as_str().unwrap().starts_with("step "), "{failed}");
+        client.say(&json!({ "type": "reset" }));
+        client.until(|status| status["state"] == "failed" && status["step"] == failed["step"]);
+    });
+}
+
+#[test]
+fn the_result_is_the_same_with_viewers_of_all_kinds() {
+    let scene = scene("sedimentation", &[("bodies", "400")]);
+    let options = RunOptions { steps: Some(250), ..RunOptions::default() };
+    let plain = Run::start(&scene, &options).unwrap().to_end(|_| ControlFlow::Continue(())).unwrap();
+
+    let hub = Arc::new(Hub::new(&live::about(&scene, "run"), Controls { step: true, ..Controls::default() }));
+    let server = serve(&hub, Limits::default());
+    let address = server.address();
+    let mut watch =
+        Watch::new(Arc::clone(&hub), BTreeMap::new(), WatchOptions { steps_total: 250, ..WatchOptions::default() })
+            .unwrap();
+    let over = AtomicBool::new(false);
+    let frames = std::thread::scope(|scope| {
+        // Fast ones, and one that holds the run and lets it go.
+        let fast: Vec<_> = (0..3)
+            .map(|k| {
+                let over = &over;
+                scope.spawn(move || {
+                    let mut client = Client::new(address);
+                    client.hear("hello");
+                    let mut frames = 0;
+                    while !over.load(Ordering::SeqCst) {
+                        client.ready();
+                        head(&client.frame());
+                        frames += 1;
+                        if k == 0 {
+                            client.say(&json!({ "type": "pause" }));
+                            client.say(&json!({ "type": "step" }));
+                            client.say(&json!({ "type": "resume" }));
+                        }
+                    }
+                    frames
+                })
+            })
+            .collect();
+        // A dead one, and one that asks and never reads.
+        drop(Client::new(address));
+        let mut slow = Client::new(address);
+        slow.ready();
+        while hub.viewers() < 4 {
+            std::thread::yield_now();
+        }
+        let mut run = Run::start(&scene, &options).unwrap();
+        let summary = run
+            .complete(|progress| {
+                watch.stepped(progress.simulation, progress.report);
+                if progress.step == progress.steps_total {
+                    over.store(true, Ordering::SeqCst);
+                } else {
+                    assert_eq!(watch.next(progress.simulation, || false), Next::Step);
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(summary.state_hash, plain.state_hash);
+        // Whoever still waits for a frame gets one.
+        hub.publish(wire_of_nothing());
+        let frames: Vec<u32> = fast.into_iter().map(|viewer| viewer.join().unwrap()).collect();
+        drop(slow);
+        frames
+    });
+    assert!(frames.iter().all(|count| *count > 1), "{frames:?}");
+}
+
+fn wire_of_nothing() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    wire::encode(&barchan::frame::Frame::default(), 1, &mut bytes);
+    bytes
+}

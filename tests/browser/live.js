@@ -1,0 +1,162 @@
+// The live page in a browser: a simulation that runs is watched, held, changed and sent back to its start; then a
+// run directory is looked through.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { open, screenshot, settle } from "./browser.js";
+import { look } from "./pixels.js";
+
+// Starts `barchan view` with these arguments and gives its address and a way to end it.
+async function view(barchan, ...args) {
+    const child = spawn(barchan, ["view", ...args, "--no-open", "--threads", "1"], { stdio: ["ignore", "pipe", "inherit"] });
+    const lines = [];
+    const ended = new Promise((done) => child.on("exit", done));
+    const address = await new Promise((found, failed) => {
+        createInterface({ input: child.stdout }).on("line", (line) => {
+            lines.push(line);
+            if (lines.length === 1) found(line);
+        });
+        ended.then((code) => failed(new Error(`barchan view ended with ${code}`)));
+    });
+    const end = async () => {
+        child.kill("SIGINT");
+        return { code: await ended, lines };
+    };
+    return { address, end };
+}
+
+// Waits until something is true of the last status.
+function until(page, test, value) {
+    return page.waitForFunction(
+        ([test, value]) => barchan.live.status !== null && new Function("status", "value", `return ${test}`)(barchan.live.status, value),
+        [test, value], { timeout: 30_000 },
+    );
+}
+
+const status = (page) => page.evaluate(() => barchan.live.status);
+
+// The last kinetic energy that was plotted.
+const kinetic = (page) => page.evaluate(() => barchan.plots.rows.at(-1)?.kinetic);
+
+async function slide(page, selector, value) {
+    await page.locator(selector).evaluate((input, value) => {
+        input.value = String(value);
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+    }, value);
+}
+
+// A frame of a step that has not been seen yet.
+async function newFrame(page, frames) {
+    await page.waitForFunction((frames) => barchan.live.frames > frames, frames, { timeout: 30_000 });
+    await settle(page);
+}
+
+const frames = (page) => page.evaluate(() => barchan.live.frames);
+
+// A scene that runs.
+export async function liveScene(browser, barchan, checks) {
+    const { address, end } = await view(barchan, "sedimentation", "--set", "bodies=300", "--set", "time.end=1000");
+    checks.that(/^http:\/\/127\.0\.0\.1:\d+\/$/.test(address), "the address is one of this machine", address);
+    const socket = (url) => url.startsWith(address.replace("http", "ws"));
+    const { page, troubles, close } = await open(browser, address, { allowed: socket });
+
+    await until(page, "status.state === 'running' && status.step > 5");
+    await newFrame(page, 0);
+    const first = await look(page);
+    checks.that(first.share > 0.01 && first.colours > 20, "the canvas shows bodies", first);
+    const before = (await status(page)).step;
+    await until(page, "status.step > value + 30", before);
+    await newFrame(page, await frames(page));
+    const later = await look(page);
+    checks.that(later.hash !== first.hash, "pixels differ between frames", { first, later });
+    await page.waitForFunction(() => document.querySelector("#plots path, #plots polyline, #plots canvas") !== null);
+    checks.that((await page.evaluate(() => barchan.plots.rows.length)) > 2, "the plots have curves");
+    await screenshot(page, "live");
+
+    await page.keyboard.press("Space");
+    await until(page, "status.state === 'paused'");
+    const held = await status(page);
+    await page.waitForTimeout(600);
+    const still = await status(page);
+    checks.that(still.step === held.step && still.time === held.time, "pause stops time", { held, still });
+    await page.click("#live-step");
+    await until(page, "status.step === value", held.step + 1);
+    checks.that(true, "a single step is one step");
+    await page.keyboard.press("s");
+    await until(page, "status.step === value", held.step + 2);
+
+    // Falling spheres gain energy; without gravity, and before they touch, they keep it.
+    await page.click("#live-reset");
+    await until(page, "status.step === 0");
+    const start = await status(page);
+    checks.that(start.time === 0, "reset goes back to time 0", start);
+    await page.waitForFunction(() => barchan.plots.rows.length === 0);
+    const take = async (count) => {
+        const { step } = await status(page);
+        for (let k = 0; k < count; k++) await page.click("#live-step");
+        await until(page, "status.step === value", step + count);
+        await page.waitForFunction((step) => barchan.plots.rows.at(-1)?.step === step, step + count);
+        return kinetic(page);
+    };
+    const [a, b] = [await take(5), await take(5)];
+    checks.that(b > 2 * a && a > 0, "what falls gains energy", [a, b]);
+    await slide(page, "[id='knob-gravity.2']", 0);
+    await until(page, "status.parameters['gravity.2'] === 0");
+    const c = await take(5);
+    checks.that(Math.abs(c / b - 1) < 1e-9, "without gravity it does not", [b, c]);
+    await slide(page, "[id='knob-gravity.2']", 9.81);
+    await until(page, "status.parameters['gravity.2'] > 9");
+    const d = await take(5);
+    checks.that(d < 0.5 * c, "with gravity turned round it loses energy", [c, d]);
+    await page.selectOption("#live-speed", "");
+    await until(page, "status.speed === null");
+    await page.click("#live-play");
+    await until(page, "status.state === 'running' && status.pace > 0");
+    await screenshot(page, "live-changed");
+    checks.that(troubles().length === 0, "nothing went wrong in the page", troubles());
+
+    const { code, lines } = await end();
+    checks.that(code === 0 && lines.some((line) => line.startsWith("state hash")), "Ctrl-C ends it well", { code, lines });
+    await page.waitForFunction(() => document.getElementById("live-connection").textContent === "connection lost");
+    checks.that(true, "the page says that the connection is lost");
+    await close();
+}
+
+// A page of another origin must not get through.
+export async function foreignPage(browser, barchan, checks) {
+    const { address, end } = await view(barchan, "bounce", "--paused");
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.setContent("<p>another page</p>");
+    const outcome = await page.evaluate((address) => new Promise((done) => {
+        const socket = new WebSocket(`${address.replace("http", "ws")}socket`);
+        socket.onopen = () => done("open");
+        socket.onerror = () => done("refused");
+    }), address);
+    checks.that(outcome === "refused", "a page of another origin is refused", outcome);
+    await context.close();
+    await end();
+}
+
+// A run that is written down.
+export async function storedRun(browser, barchan, directory, checks) {
+    const { address, end } = await view(barchan, directory);
+    const socket = (url) => url.startsWith(address.replace("http", "ws"));
+    const { page, troubles, close } = await open(browser, address, { allowed: socket });
+    await until(page, "status.state === 'ended'");
+    await newFrame(page, 0);
+    const { frames: count } = await status(page);
+    checks.that(count > 2, "all frames are there", count);
+    const last = await look(page);
+    checks.that(last.share > 0.01, "the last frame shows bodies", last);
+    const seen = await frames(page);
+    await slide(page, "#live-seek", 0);
+    await until(page, "status.frame === 0 && status.state === 'paused'");
+    await newFrame(page, seen);
+    const first = await look(page);
+    checks.that(first.hash !== last.hash, "the slider shows another frame", { first, last });
+    checks.that((await page.evaluate(() => barchan.plots.rows.length)) > 2, "the table is plotted");
+    await screenshot(page, "live-stored");
+    checks.that(troubles().length === 0, "nothing went wrong in the page", troubles());
+    checks.that((await end()).code === 0, "Ctrl-C ends it well");
+    await close();
+}
