@@ -23,7 +23,7 @@ mod writer;
 
 pub use head::{Head, PartNote};
 pub use part::Part;
-pub use seal::{Damage, VERSION};
+pub use seal::{Damage, LENGTH as SEAL_LENGTH, VERSION};
 pub(crate) use writer::{Before, Taken, Writer};
 
 use crate::output::CheckpointFolder;

@@ -21,7 +21,7 @@ pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89BARCH\r\n";
 
 /// Bytes of a seal.
-pub(super) const LENGTH: usize = 40;
+pub const LENGTH: usize = 40;
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]

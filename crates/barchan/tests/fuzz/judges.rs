@@ -1,6 +1,7 @@
 //! What must hold whatever bytes come in: no panic, no hang, no memory without end, and what is
 //! accepted is written and read again unchanged. For the tests here and for the targets in `fuzz/`.
 
+use barchan::checkpoint;
 use barchan::problem::AnyProblem;
 use barchan::scene::Scene;
 use barchan::step::Simulation;
@@ -38,4 +39,10 @@ pub(crate) fn problem(bytes: &[u8]) {
         Ok(again) => assert_eq!(again, problem, "a problem must not change when it is written"),
         Err(error) => panic!("a problem that was accepted is refused when it is written: {error}"),
     }
+}
+
+/// Bytes as a file of a checkpoint: as they are, and as if what follows the seal were sealed anew.
+pub(crate) fn checkpoint(bytes: &[u8]) {
+    let _ = checkpoint::examine(bytes);
+    checkpoint::examine_unsealed(bytes.get(checkpoint::SEAL_LENGTH..).unwrap_or(bytes));
 }

@@ -7,8 +7,11 @@
 mod judges;
 mod mutate;
 
-use barchan::scenario::SCENARIOS;
+use barchan::output::RunDirectory;
+use barchan::run::{Run, RunOptions};
+use barchan::scenario::{self, SCENARIOS};
 use mutate::Mutator;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -105,4 +108,30 @@ fn problems() {
     let mut seeds = files("fuzz/corpus/problem");
     seeds.extend(files("crates/barchan/tests/data"));
     torment("problem", &seeds, &words, judges::problem);
+}
+
+/// The files of a checkpoint of each of two small runs, one of which repeats in space.
+fn checkpoints() -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    let runs = [("shaken-box", "bodies=5"), ("granular-gas", "nx=3 ny=3 nz=3 periodic=1")];
+    for (k, (name, set)) in runs.into_iter().enumerate() {
+        let set: Vec<_> = set.split(' ').filter_map(|set| set.split_once('=')).collect();
+        let set: Vec<_> = set.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let scene = scenario::find(name).unwrap().scene(&set).unwrap();
+        let path = std::env::temp_dir().join(format!("barchan-fuzz-run-{}-{k}", std::process::id()));
+        let options = RunOptions { steps: Some(30), ..RunOptions::default() };
+        let run = Run::start(&scene, &options).unwrap().record_in(RunDirectory::create(&path, true).unwrap()).unwrap();
+        run.to_end(|_| ControlFlow::Continue(())).unwrap();
+        let folder = path.join("checkpoints");
+        let entries = std::fs::read_dir(&folder).unwrap();
+        files.extend(entries.map(|entry| std::fs::read(entry.unwrap().path()).unwrap()));
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+    assert_eq!(files.len(), 4);
+    files
+}
+
+#[test]
+fn checkpoints_of_runs() {
+    torment("checkpoint", &checkpoints(), &["\u{0}", "nan"], judges::checkpoint);
 }
