@@ -120,9 +120,11 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "The run goes on from its newest checkpoint that is sound, or from the beginning where there is \
+#[command(
+    after_help = "The run goes on from its newest checkpoint that is sound, or from the beginning where there is \
                         none: with the same results, to the last bit, as if it had never stopped. A number of ranks \
-                        other than before changes rounding.")]
+                        other than before changes rounding."
+)]
 pub(crate) struct RestartArgs {
     /// Directory of the run, as `barchan run` has made it.
     #[arg(value_name = "DIR")]

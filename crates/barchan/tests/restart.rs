@@ -92,7 +92,10 @@ fn files(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             let name = entry.strip_prefix(path).unwrap().to_owned();
             if entry.is_dir() {
                 todo.push(entry);
-            } else if !(name.starts_with("checkpoints") || name.starts_with("steps.csv") || name.starts_with("summary.json")) {
+            } else if !(name.starts_with("checkpoints")
+                || name.starts_with("steps.csv")
+                || name.starts_with("summary.json"))
+            {
                 found.push((name, fs::read(entry).unwrap()));
             }
         }

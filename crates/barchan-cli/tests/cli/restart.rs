@@ -35,7 +35,8 @@ fn rows(desk: &Desk, name: &str) -> Vec<String> {
 
 /// All files but those with times in them.
 fn results(desk: &Desk, run: &str) -> Vec<(String, Vec<u8>)> {
-    let timed = |name: &String| ["checkpoints", "steps.csv", "summary.json", "report.html"].iter().any(|t| name.starts_with(t));
+    let timed =
+        |name: &String| ["checkpoints", "steps.csv", "summary.json", "report.html"].iter().any(|t| name.starts_with(t));
     let names = files(&desk.path(run)).into_iter().filter(|name| !timed(name));
     names.map(|name| (name.clone(), fs::read(desk.path(run).join(name)).unwrap())).collect()
 }
@@ -123,7 +124,10 @@ fn a_run_that_was_told_to_stop_goes_on_and_nobody_else_may_write_it() {
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.err.contains("going on after step"), "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
-    assert_eq!([&json["steps"], &json["restarted_at"], &json["restarts"]], [total, steps, 1].map(Value::from).each_ref());
+    assert_eq!(
+        [&json["steps"], &json["restarted_at"], &json["restarts"]],
+        [total, steps, 1].map(Value::from).each_ref()
+    );
     desk.json(&format!("run packing --set bodies=150 --steps {total} --out whole"));
     same(&desk, "run", "whole", "after SIGTERM");
     // At its end there is nothing left to do, and more steps are.

@@ -69,7 +69,8 @@ mod tests {
 
     /// A part of a small periodic run, so that everything is in it.
     fn part() -> Vec<u8> {
-        let set = [("nx", "4"), ("ny", "4"), ("nz", "4"), ("periodic", "1"), ("speed", "2")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let set = [("nx", "4"), ("ny", "4"), ("nz", "4"), ("periodic", "1"), ("speed", "2")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
         let scene = scenario::find("granular-gas").unwrap().scene(&set).unwrap();
         let mut simulation = Simulation::from_scene(&scene).unwrap();
         (0..20).for_each(|_| drop(simulation.step().unwrap()));

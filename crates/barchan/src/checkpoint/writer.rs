@@ -185,7 +185,8 @@ impl Writer {
     pub(crate) fn settle(&mut self, comm: &mut dyn Communicator) {
         let Some(Pending { head, part }) = self.pending.take() else { return };
         comm.stage("checkpoint");
-        let lost = |why: &str| Err(format!("cannot write {}: {why}", self.folder.part(head.step, comm.rank()).display()));
+        let lost =
+            |why: &str| Err(format!("cannot write {}: {why}", self.folder.part(head.step, comm.rank()).display()));
         let note = match part.map(JoinHandle::join) {
             Some(Ok(result)) => result.map_err(|error| error.to_string()),
             Some(Err(_)) => lost("its thread has failed"),

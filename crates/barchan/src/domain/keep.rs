@@ -45,7 +45,8 @@ impl Domain {
         self.fixtures.ids.keep(out);
         self.apart.keep(out);
         let range = self.partition.range().filter(|_| self.balance.is_some());
-        let kept = self.balance.as_ref().zip(range).map(|(balance, range)| KeptBalance::of(balance, range.curve.extent()));
+        let kept =
+            self.balance.as_ref().zip(range).map(|(balance, range)| KeptBalance::of(balance, range.curve.extent()));
         kept.is_some().pack(out);
         if let Some(KeptBalance { curve, counts, numbers }) = kept {
             [curve.low, curve.high].pack(out);
@@ -160,7 +161,8 @@ impl KeptDomain {
 
 impl KeptBalance {
     fn of(balance: &Balance, curve: Aabb) -> Self {
-        let Balance { limit: _, interval: _, measure: _, wait, steps, work, total, reach, least, cuts, last } = *balance;
+        let Balance { limit: _, interval: _, measure: _, wait, steps, work, total, reach, least, cuts, last } =
+            *balance;
         let Work { bodies, contacts } = work;
         Self { curve, counts: [wait, steps, cuts], numbers: [bodies, contacts, total, reach, least, last] }
     }

@@ -120,7 +120,8 @@ impl StepsWriter {
     pub fn resume(path: impl Into<PathBuf>, steps: u64) -> Result<Self, OutputError> {
         let path = path.into();
         Self::check(&path, steps)?;
-        TableWriter::resume(path, &StepRow::COLUMNS.join(","), |line| step_of(line).is_some_and(|k| k <= steps)).map(Self)
+        TableWriter::resume(path, &StepRow::COLUMNS.join(","), |line| step_of(line).is_some_and(|k| k <= steps))
+            .map(Self)
     }
 
     /// Whether a table has a row for each of so many steps.

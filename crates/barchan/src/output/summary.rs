@@ -200,7 +200,8 @@ impl Summary {
             if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
         line("machine", format!("{ranks}{} thread{plural}{memory}", self.threads));
         if let Some(step) = self.restarted_at {
-            let times = if self.restarts > 1 { format!(", the last of {} times", self.restarts) } else { String::new() };
+            let times =
+                if self.restarts > 1 { format!(", the last of {} times", self.restarts) } else { String::new() };
             line("restarted", format!("after step {}{times}", grouped(step)));
         }
         line("state hash", self.state_hash.clone());
@@ -226,7 +227,8 @@ impl Summary {
         }
         if let CheckpointSummary { failed: 1.., failure: Some(failure), .. } = &self.checkpoints {
             let failed = self.checkpoints.failed;
-            let lost = if failed == 1 { "a checkpoint was lost".into() } else { format!("{failed} checkpoints were lost") };
+            let lost =
+                if failed == 1 { "a checkpoint was lost".into() } else { format!("{failed} checkpoints were lost") };
             warnings.push(format!("{lost}: {failure}"));
         }
         if self.interrupted {

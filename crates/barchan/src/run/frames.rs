@@ -102,7 +102,11 @@ impl Frames {
 
     /// Waits until all ranks have written all frames that were taken, if they could be taken. All ranks
     /// call this, and fail together.
-    pub(super) fn wait(&mut self, taken: Result<(), OutputError>, simulation: &mut Simulation) -> Result<(), OutputError> {
+    pub(super) fn wait(
+        &mut self,
+        taken: Result<(), OutputError>,
+        simulation: &mut Simulation,
+    ) -> Result<(), OutputError> {
         let written = taken.and_then(|()| self.background.settle());
         let comm = simulation.line().1;
         agree(comm, written)?;

@@ -106,7 +106,8 @@ impl Run {
         if head.step > total {
             return Err(ResumeError::Passed { step: head.step, end: total });
         }
-        if head.is_end && head.step == total
+        if head.is_end
+            && head.step == total
             && let Some(summary) = summary_of_end(&directory, total, &mut *comm)
         {
             return Ok(Resumption::AtEnd(Box::new(summary)));
@@ -117,7 +118,8 @@ impl Run {
             Some(part) => Simulation::resume(&scene, part.state, &head.cuts(), comm)?,
             None => {
                 let read = |rank| read_part(&folder, &head, rank);
-                let read = |rank| read(rank).map(|part| part.state).map_err(|damage| blame(&folder, &head, rank, &damage));
+                let read =
+                    |rank| read(rank).map(|part| part.state).map_err(|damage| blame(&folder, &head, rank, &damage));
                 Simulation::resume_anew(&scene, head.parts.len(), read, comm)?
             }
         };
@@ -265,7 +267,10 @@ fn read_own(
     let (rank, ranks, parts) = (comm.rank(), comm.size(), head.parts.len());
     let read = |rank: usize| {
         let part = read_part(folder, head, rank).and_then(|part| {
-            let misfit = part.state.misfit(scene, parts).or_else(|| Tally::read(&part.record).is_none().then(|| "its record makes no sense".into()));
+            let misfit = part
+                .state
+                .misfit(scene, parts)
+                .or_else(|| Tally::read(&part.record).is_none().then(|| "its record makes no sense".into()));
             misfit.map_or(Ok(part), |misfit| Err(Damage::Contents(misfit)))
         });
         part.map_err(|damage| blame(folder, head, rank, &damage))
@@ -306,7 +311,8 @@ fn record(
     if part.is_none() {
         comm.broadcast(&mut bytes);
     }
-    let record = Tally::read(&bytes).ok_or_else(|| ResumeError::Refused("the record of a checkpoint makes no sense".into()));
+    let record =
+        Tally::read(&bytes).ok_or_else(|| ResumeError::Refused("the record of a checkpoint makes no sense".into()));
     let (mut tally, seconds) = agree_to_resume(comm, record)?;
     if part.is_none() {
         // Nobody has done the work of these ranks.

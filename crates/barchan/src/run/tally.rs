@@ -2,7 +2,9 @@
 
 use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
-use crate::output::{ByRank, CheckpointSummary, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+use crate::output::{
+    ByRank, CheckpointSummary, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes,
+};
 use crate::scene::Scene;
 use crate::solver::{SolverName, Status};
 use crate::step::{Simulation, StepReport};

@@ -36,11 +36,8 @@ impl Kept {
         let (steps, ordered, memory) = (from.take()?, from.take()?, from.take()?);
         let world = World::restore(from)?;
         let warm = WarmStart::restore(from, world.bodies.len())?;
-        let domain = if from.take()? {
-            Some(KeptDomain::restore(from, &world.bodies, warm.impulses().len())?)
-        } else {
-            None
-        };
+        let domain =
+            if from.take()? { Some(KeptDomain::restore(from, &world.bodies, warm.impulses().len())?) } else { None };
         Some(Self { steps, ordered, memory, world, warm, domain })
     }
 
@@ -126,9 +123,8 @@ impl Simulation {
         let fit = if ranks > 1 { fit_for_ranks(scene) } else { Ok(()) };
         let empty = fit.and_then(|()| scene.build_empty());
         let mut world = SceneError::agree(&mut *comm, empty)?;
-        let read = |part: usize| {
-            read(part).map_err(|message| SceneError::new(Place::Whole("checkpoint".into()), "", message))
-        };
+        let read =
+            |part: usize| read(part).map_err(|message| SceneError::new(Place::Whole("checkpoint".into()), "", message));
         if ranks == 1 && !scene.periods().any() {
             let mut pieces = Pieces::default();
             for part in 0..parts {
@@ -143,7 +139,9 @@ impl Simulation {
         let mut places = Vec::new();
         let looked = (rank..parts).step_by(ranks).try_for_each(|part| {
             let kept = read(part)?;
-            places.extend((0..kept.world.bodies.len()).filter(|&i| kept.is_own(i)).map(|i| kept.world.bodies.position[i]));
+            places.extend(
+                (0..kept.world.bodies.len()).filter(|&i| kept.is_own(i)).map(|i| kept.world.bodies.position[i]),
+            );
             Ok(())
         });
         SceneError::agree(&mut *comm, looked)?;
