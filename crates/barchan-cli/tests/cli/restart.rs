@@ -168,7 +168,8 @@ fn damaged_checkpoints_are_passed_over() {
     let names = files(&desk.path("run/checkpoints"));
     let expected = [40, 60, 70].map(|k| [format!("step-{k:09}.head"), format!("step-{k:09}.part-0000")]);
     assert_eq!(names, expected.as_flattened());
-    let damages: [(&str, fn(&mut Vec<u8>), &str); 6] = [
+    type Damage = (&'static str, fn(&mut Vec<u8>), &'static str);
+    let damages: [Damage; 6] = [
         ("part-0000", |bytes| bytes.truncate(bytes.len() - 1), "bytes, where"),
         ("part-0000", |bytes| bytes[5000] ^= 16, "its checksum is wrong"),
         ("part-0000", Vec::clear, "it is empty"),
