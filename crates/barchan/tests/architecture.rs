@@ -25,7 +25,6 @@ const ORDER: &[&str] = &[
     "step",
     "frame",
     "scenario",
-    "frame",
     "output",
     "checkpoint",
     "run",

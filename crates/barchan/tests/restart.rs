@@ -161,7 +161,7 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     let history = [("bodies", "80"), ("output.history", "true"), ("output.frame_interval", "0.003"), reorder];
     check(&scene("shaken-box", &history), 60, 5);
     check(&scene("sedimentation", &[("bodies", "200"), ("output.frame_interval", "0.004")]), 40, 6);
-    check(&scene("bounce", &[]), 500, 7);
+    check(&scene("bounce", &[("height", "0.05")]), 500, 7);
 }
 
 #[test]

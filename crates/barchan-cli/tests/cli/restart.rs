@@ -137,7 +137,7 @@ fn a_run_that_was_told_to_stop_goes_on_and_nobody_else_may_write_it() {
     assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["state_hash"], json["state_hash"]);
     assert_eq!(results(&desk, "run"), before);
     assert_eq!(desk.json(&format!("restart run --steps {}", total + 5))["steps"], total + 5);
-    assert!(desk.read("run/scene.toml").contains(&format!("end = {:?}", (total + 5) as f64 * 1e-3)));
+    assert!(desk.read("run/scene.toml").contains(&format!("end = {:?}", (total + 5) as f64 * 5e-4)));
     desk.barchan("restart run --steps 7").refused(2, &["at step", "cannot end at step 7"]);
 }
 
@@ -168,7 +168,8 @@ fn damaged_checkpoints_are_passed_over() {
     let names = files(&desk.path("run/checkpoints"));
     let expected = [40, 60, 70].map(|k| [format!("step-{k:09}.head"), format!("step-{k:09}.part-0000")]);
     assert_eq!(names, expected.as_flattened());
-    let damages: [(&str, fn(&mut Vec<u8>), &str); 6] = [
+    type Damage = (&'static str, fn(&mut Vec<u8>), &'static str);
+    let damages: [Damage; 6] = [
         ("part-0000", |bytes| bytes.truncate(bytes.len() - 1), "bytes, where"),
         ("part-0000", |bytes| bytes[5000] ^= 16, "its checksum is wrong"),
         ("part-0000", Vec::clear, "it is empty"),
@@ -230,7 +231,7 @@ fn a_full_disk_costs_a_checkpoint_and_nothing_else() {
     let said = desk.barchan("restart run --steps 60 --json");
     assert_eq!(said.code, 0, "{said:?}");
     let lost = said.err.matches("WARNING: a checkpoint is lost, and the run goes on: cannot write").count();
-    assert!(lost >= 3 && said.err.contains("No space left"), "{said:?}");
+    assert!(lost >= 1 && said.err.contains("No space left"), "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!([&json["checkpoints"]["failed"], &json["checkpoints"]["written"]], [&Value::from(4), &Value::from(0)]);
     let there: Vec<_> = files(&disk.0).into_iter().filter(|name| name != "filler").collect();
@@ -246,7 +247,7 @@ fn a_full_disk_costs_a_checkpoint_and_nothing_else() {
 #[test]
 fn ranks_go_on_too() {
     let desk = Desk::new();
-    let line = "run packing --set bodies=150 --checkpoint-steps 10 --steps 60 --ranks 3 --quiet";
+    let line = "run packing --set bodies=150 --checkpoint-steps 10 --steps 60 --ranks 3";
     desk.json(&format!("{line} --out whole"));
     kill_after(&desk, &format!("{line} --out run"), "run", Duration::from_millis(60));
     let said = desk.barchan("restart run --ranks 3 --json");

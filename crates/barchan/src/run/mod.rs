@@ -27,6 +27,7 @@
 
 mod background;
 mod frames;
+mod keep;
 mod recorder;
 mod resume;
 mod tally;
@@ -34,13 +35,14 @@ mod tally;
 pub use frames::frame_count;
 pub use resume::{Origin, ResumeError, Resumption};
 
-use crate::checkpoint::{Head, Writer};
+use crate::checkpoint::Writer;
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
+use keep::Votes;
 use recorder::Recorder;
 use std::collections::BTreeSet;
 use std::io;
@@ -308,69 +310,6 @@ impl Run {
         Ok(())
     }
 
-    /// What comes after the last step. A run that was interrupted is kept before anything else is
-    /// written: whoever is in a hurry may interrupt that, too.
-    fn end(&mut self) -> Result<(), RunError> {
-        if self.tally.steps < self.steps_total {
-            self.keep_last(false)?;
-            return self.record_end();
-        }
-        let recorded = self.record_end();
-        self.keep_last(recorded.is_ok())?;
-        recorded
-    }
-
-    /// Settles the checkpoint that all ranks have written, and takes one if it is time. What must be soon
-    /// waits for the one before; what must only be some time does not.
-    fn mind_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        if writer.is_pending() && !votes.busy {
-            writer.settle(self.simulation.line().1);
-        }
-        let step = self.tally.steps;
-        let due = writer.due_by_steps(step) || votes.due && !writer.is_pending();
-        // At the end there will be one anyway.
-        if due && step < self.steps_total { self.take_checkpoint(false) } else { Ok(()) }
-    }
-
-    /// Takes the last checkpoint, unless it is there, and waits until it is on the disk.
-    fn keep_last(&mut self, is_end: bool) -> Result<(), OutputError> {
-        let Some(writer) = self.writer.as_mut().filter(|writer| writer.is_on()) else { return Ok(()) };
-        writer.settle(self.simulation.line().1);
-        let step = self.tally.steps;
-        match writer.last() {
-            Some(last) if last.step == step => {
-                if is_end && !last.is_end && self.simulation.line().1.rank() == 0 {
-                    writer.mark_end(self.scene.to_toml());
-                }
-                Ok(())
-            }
-            _ => self.take_checkpoint(is_end),
-        }
-    }
-
-    /// Takes a checkpoint. It is written while the run goes on.
-    fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
-        let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
-        self.simulation.line().1.stage("checkpoint");
-        let before = recorder.before_checkpoint(&mut self.simulation)?;
-        let comm = self.simulation.line().1;
-        let scene = if comm.rank() == 0 { self.scene.to_toml() } else { String::new() };
-        let head = Head {
-            step: self.tally.steps,
-            is_end,
-            restarts: self.origin.restarts,
-            scene,
-            version: env!("CARGO_PKG_VERSION").into(),
-            parts: Vec::new(),
-        };
-        let total = self.seconds_before + self.started.elapsed().as_secs_f64();
-        let mut record = Vec::new();
-        self.tally.write([recorder.seconds(), recorder.told(), total], &mut record);
-        writer.take(&mut self.simulation, head, &record, before);
-        Ok(())
-    }
-
     /// A step of all ranks. What this one was not waiting, it was busy.
     fn step(&mut self) -> Result<StepReport, StepError> {
         let waiting = |simulation: &mut Simulation| simulation.line().1.traffic().waiting;
@@ -463,14 +402,6 @@ impl Run {
         let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
         Err(RunError::MissedTolerance { missed, steps: summary.steps, tolerance, residual })
     }
-}
-
-/// What all ranks have agreed on after a step.
-#[derive(Clone, Copy, Debug)]
-struct Votes {
-    stop: bool,
-    due: bool,
-    busy: bool,
 }
 
 /// Rank 0 makes the directory, and tells the others where it is.

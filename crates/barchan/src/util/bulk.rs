@@ -169,8 +169,9 @@ mod tests {
         marks.keep(&mut bytes);
         let read = |bytes: &[u8]| {
             let mut from = Unpacker::new(bytes);
-            let all = (Vec::<DVec3>::restore(&mut from)?, ContactVec::restore(&mut from)?, Keep::restore(&mut from)?);
-            from.is_empty().then_some(all)
+            let columns = (Vec::<DVec3>::restore(&mut from)?, ContactVec::restore(&mut from)?);
+            let marks = Vec::<(u32, [i8; 3])>::restore(&mut from)?;
+            from.is_empty().then_some((columns.0, columns.1, marks))
         };
         let bits = |v: &[DVec3]| v.iter().map(|v| v.to_array().map(f64::to_bits)).collect::<Vec<_>>();
         let back = read(&bytes).unwrap();

@@ -1,0 +1,87 @@
+//! When a run is kept: at its intervals, when it is stopped, and at its end.
+
+use super::{Run, RunError};
+use crate::checkpoint::Head;
+use crate::output::OutputError;
+
+/// What all ranks have agreed on after a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Votes {
+    /// Some rank wants to stop.
+    pub(super) stop: bool,
+    /// Rank 0's clock asks for a checkpoint.
+    pub(super) due: bool,
+    /// Some rank still writes the last one.
+    pub(super) busy: bool,
+}
+
+impl Run {
+    /// What comes after the last step. A run that was interrupted is kept before anything else is
+    /// written: whoever is in a hurry may interrupt that, too.
+    pub(super) fn end(&mut self) -> Result<(), RunError> {
+        if self.tally.steps < self.steps_total {
+            self.keep_last(false)?;
+            return self.record_end();
+        }
+        let recorded = self.record_end();
+        self.keep_last(recorded.is_ok())?;
+        recorded
+    }
+
+    /// Settles the checkpoint that all ranks have written, and takes one if it is time. What must be soon
+    /// waits for the one before; what must only be some time does not.
+    pub(super) fn mind_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        if writer.is_pending() && !votes.busy {
+            writer.settle(self.simulation.line().1);
+        }
+        let step = self.tally.steps;
+        let due = writer.due_by_steps(step) || votes.due && !writer.is_pending();
+        // At the end there will be one anyway.
+        if due && step < self.steps_total { self.take_checkpoint(false) } else { Ok(()) }
+    }
+
+    /// Takes the last checkpoint, unless it is there, and waits until it is on the disk.
+    fn keep_last(&mut self, is_end: bool) -> Result<(), OutputError> {
+        let Some(writer) = self.writer.as_mut().filter(|writer| writer.is_on()) else { return Ok(()) };
+        writer.settle(self.simulation.line().1);
+        let step = self.tally.steps;
+        match writer.last() {
+            Some(last) if last.step == step => {
+                if is_end && !last.is_end && self.simulation.line().1.rank() == 0 {
+                    writer.mark_end(self.scene.to_toml());
+                }
+                Ok(())
+            }
+            _ => {
+                self.take_checkpoint(is_end)?;
+                if let Some(writer) = &mut self.writer {
+                    writer.settle(self.simulation.line().1);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a checkpoint. It is written while the run goes on.
+    fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
+        let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
+        self.simulation.line().1.stage("checkpoint");
+        let before = recorder.before_checkpoint(&mut self.simulation)?;
+        let comm = self.simulation.line().1;
+        let scene = if comm.rank() == 0 { self.scene.to_toml() } else { String::new() };
+        let head = Head {
+            step: self.tally.steps,
+            is_end,
+            restarts: self.origin.restarts,
+            scene,
+            version: env!("CARGO_PKG_VERSION").into(),
+            parts: Vec::new(),
+        };
+        let total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let mut record = Vec::new();
+        self.tally.write([recorder.seconds(), recorder.told(), total], &mut record);
+        writer.take(&mut self.simulation, head, &record, before);
+        Ok(())
+    }
+}
