@@ -126,7 +126,8 @@ impl Steps {
         let stretch = |k: usize| {
             let (from, to) = (k * rows / stretches, (k + 1) * rows / stretches);
             let slowest = (from..to).map(|row| self.seconds(row)).fold(0.0, f64::max);
-            let mean = |name: &&str| finite((from..to).map(|row| self.value(row, name)).sum::<f64>() / (to - from) as f64);
+            let mean =
+                |name: &&str| finite((from..to).map(|row| self.value(row, name)).sum::<f64>() / (to - from) as f64);
             [finite(self.value(to - 1, "time")), finite(slowest)].into_iter().chain(STAGES.iter().map(mean)).collect()
         };
         (0..stretches).map(stretch).collect()

@@ -257,9 +257,10 @@ impl Hub {
             rows = state.history.after(cursor.step).to_vec();
             cursor.step = state.history.last_step().unwrap_or(cursor.step).max(cursor.step);
         }
+        let mut status = None;
         if cursor.status != state.status_number {
             cursor.status = state.status_number;
-            news.texts.extend(state.status.as_deref().map(str::to_owned));
+            status = state.status.as_deref().map(str::to_owned);
         }
         if ready && cursor.frame != state.frame_number {
             cursor.frame = state.frame_number;
@@ -273,6 +274,8 @@ impl Hub {
             let rows = json!({ "type": "rows", "restart": restarted, "rows": rows });
             news.texts.push(rows.to_string());
         }
+        // The last word is the status: it counts what rows only show.
+        news.texts.extend(status);
         news
     }
 
