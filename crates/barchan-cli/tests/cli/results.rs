@@ -77,10 +77,15 @@ fn a_run_leaves_its_files_and_says_where() {
     let said = desk.barchan("run sedimentation --set bodies=60 --time 0.05");
     assert_eq!(said.code, 0);
     assert!(said.out.starts_with("scenario     sedimentation\n"), "{}", said.out);
-    assert!(said.out.contains("files        runs/sedimentation: open report.html, or picture.png, or frames.pvd in ParaView"));
+    assert!(
+        said.out
+            .contains("files        runs/sedimentation: open report.html, or picture.png, or frames.pvd in ParaView")
+    );
     let frames = (0..4).map(|k| format!("frames/frame-{k:06}.vtp"));
     let mut expected: Vec<String> =
-        ["frames.pvd", "picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"].map(String::from).to_vec();
+        ["frames.pvd", "picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"]
+            .map(String::from)
+            .to_vec();
     expected.extend(frames);
     expected.sort();
     assert_eq!(files(&desk.path("runs/sedimentation")), expected);
