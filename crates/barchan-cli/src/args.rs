@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Runs several solvers on the same contact problems: a table, and plots.
     Compare(CompareArgs),
+    /// Writes frames of a run as tables.
+    Export(ExportArgs),
     /// Measures the engine on this machine.
     Bench(BenchArgs),
 }
@@ -206,6 +208,29 @@ pub(crate) struct CompareArgs {
     /// Prints one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
+pub(crate) struct ExportArgs {
+    /// Directory of a run.
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Number of the frame, from 0; the last unless told.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub(crate) frame: Option<usize>,
+    /// All frames, one after another.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// A row a body; so unless told.
+    #[arg(long, conflicts_with = "contacts")]
+    pub(crate) bodies: bool,
+    /// A row a contact that carries an impulse.
+    #[arg(long)]
+    pub(crate) contacts: bool,
+    /// File to write; standard output unless told.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

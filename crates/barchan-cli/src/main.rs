@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod check;
 mod compare;
+mod export;
 mod failure;
 mod interrupt;
 mod pace;
@@ -42,6 +43,7 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod compare;
+mod export;
 mod ranks;
 mod refusals;
 mod report;
