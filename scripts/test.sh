@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every check there is: formatting, lints, tests, documentation, the README's commands,
-# the examples, frames as VTK reads them, and ranks over MPI. Works from any directory.
+# the examples, frames as VTK reads them, pages in a browser, and ranks over MPI. Works from any directory.
 #
 # Needs a Rust toolchain and the network. On Debian it installs the packages that are missing.
 set -euo pipefail
@@ -46,6 +46,8 @@ install_missing() {
     # Rust links with the C compiler; the frames are read in a Python environment of their own.
     command -v cc >/dev/null || missing+=(gcc libc6-dev)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    # Frames are drawn without a screen.
+    ldconfig -p | grep 'libEGL\.so\.1' >/dev/null || missing+=(libegl1)
     if [ "${#missing[@]}" -gt 0 ]; then
         install_packages "${missing[@]}"
     fi
@@ -112,9 +114,16 @@ vtk() {
     "$target/release/barchan" run sedimentation --set bodies=2000 --set output.frame_interval=0.05 \
         --time 0.2 --out "$work/vtk" --quiet
     "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000
+    # Every way to write them, and walls that move.
+    local compression
+    for compression in zlib none; do
+        "$target/release/barchan" run shaken-box --set output.compression=$compression --set output.frame_interval=0.03 \
+            --time 0.12 --out "$work/vtk-$compression" --quiet
+        "$python/bin/python" tests/python/vtk_check.py "$work/vtk-$compression" --wall-files 5
+    done
     # More ranks than bodies: some pieces are empty.
     "$target/release/barchan" run head-on --ranks 4 --out "$work/vtk-few" --quiet
-    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-few" --points 2 --ranks 4
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-few" --points 2 --ranks 4 --wall-files 0
     "$target/release/barchan" run sedimentation --set bodies=1000 --set output.frame_interval=0.05 \
         --time 0.2 --ranks 3 --out "$work/vtk-ranks" --quiet
     "$python/bin/python" tests/python/vtk_check.py "$work/vtk-ranks" --points 1000 --ranks 3
@@ -129,6 +138,7 @@ stage "release build" cargo build --release
 stage "commands of the README" readme
 stage "examples" examples
 stage "frames as VTK reads them" vtk
+stage "pages in a browser" env BARCHAN="$target/release/barchan" "$root/scripts/browser.sh"
 stage "ranks over MPI" "$root/scripts/mpi.sh"
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -5,29 +5,56 @@
     python tests/python/vtk_check.py runs/settle --points 5000
     python tests/python/vtk_check.py runs/shared --points 5000 --ranks 3
 
-The writer is tested beside its code; this is the view from outside: would ParaView read it?
+Bodies, contacts and walls are read, and a picture of the last frame is drawn off screen, which must
+not be empty. The writer is tested beside its code; this is the view from outside: would ParaView
+read it? Drawing needs OpenGL without a screen (libegl1 on Debian).
 Exits with 1 and says why if anything is wrong.
 """
 
 import argparse
+import os
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
+
+# There may be no screen: say so before VTK looks for one.
+if not os.environ.get("DISPLAY"):
+    os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
 import numpy as np
 import pyvista
 from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
 
-# Name, components, and type of every field that a frame must carry.
+# Name, components, and type of every field that the bodies of a frame must carry.
 FIELDS = {
     "radius": (1, np.float32),
     "diameter": (1, np.float32),
     "velocity": (3, np.float32),
     "angular_velocity": (3, np.float32),
+    "orientation": (4, np.float32),
     "id": (1, np.int64),
     "material": (1, np.int32),
+    "group": (1, np.int32),
     "speed": (1, np.float32),
     "rank": (1, np.int32),
+}
+
+# The same for contacts and walls, which have them on their cells.
+CONTACT_FIELDS = {
+    "force": (3, np.float32),
+    "normal_impulse": (1, np.float32),
+    "normal": (3, np.float32),
+    "id_a": (1, np.int64),
+    "id_b": (1, np.int64),
+    "rank": (1, np.int32),
+}
+WALL_FIELDS = {
+    "id": (1, np.int64),
+    "material": (1, np.int32),
+    "face": (1, np.int32),
+    "wall_position": (3, np.float64),
+    "wall_orientation": (4, np.float64),
+    "half_extents": (3, np.float64),
 }
 
 passed = 0
@@ -58,8 +85,28 @@ def read(path):
     return pyvista.wrap(reader.GetOutput())
 
 
+def check_fields(data, expected, n, name):
+    """Checks names, shapes, types and values of arrays with `n` rows."""
+    check(set(data.keys()) == set(expected), f"{name}: fields {sorted(data.keys())}")
+    for field, (components, kind) in expected.items():
+        if field not in data:
+            continue
+        values = np.asarray(data[field])
+        shape = (n,) if components == 1 else (n, components)
+        check(values.shape == shape, f"{name}: {field} has shape {values.shape}, not {shape}")
+        check(values.dtype == kind, f"{name}: {field} is {values.dtype}, not {np.dtype(kind)}")
+        check(np.isfinite(values).all(), f"{name}: a value of {field} is not finite")
+
+
+def check_moment(frame, name, time):
+    """Checks the field data."""
+    stored = frame.field_data.get("TimeValue", [np.nan])[0]
+    check(stored == time, f"{name}: time {stored} in the frame, {time} in the index")
+    check(frame.field_data.get("step", [-1])[0] >= 0, f"{name}: no step")
+
+
 def check_pieces(path, whole, ranks):
-    """Checks that the pieces of a parallel frame are there, each with the bodies of its rank."""
+    """Checks that the pieces of a parallel frame are there, each with what belongs to its rank."""
     index = path.read_text()
     pieces = [path.parent / rest.split('"')[0] for rest in index.split('Source="')[1:]]
     check(len(pieces) == ranks, f"{path.name}: {len(pieces)} pieces instead of {ranks}")
@@ -67,7 +114,8 @@ def check_pieces(path, whole, ranks):
     for rank, piece in enumerate(pieces):
         part = pyvista.read(str(piece))
         points += part.n_points
-        check((np.asarray(part.point_data["rank"]) == rank).all(), f"{piece.name}: a body of another rank")
+        data = part.point_data if "rank" in part.point_data else part.cell_data
+        check((np.asarray(data["rank"]) == rank).all(), f"{piece.name}: something of another rank")
     check(points == whole.n_points, f"{path.name}: {whole.n_points} points, {points} in the pieces")
 
 
@@ -79,23 +127,16 @@ def check_frame(frame, name, time, points, ranks):
     check(frame.n_cells == n and frame.n_verts == n, f"{name}: {frame.n_verts} vertices for {n} points")
     check(np.isfinite(frame.points).all(), f"{name}: a position is not finite")
     check(frame.points.dtype == np.float64, f"{name}: positions are {frame.points.dtype}, not float64")
-    check(set(frame.point_data.keys()) == set(FIELDS), f"{name}: fields {sorted(frame.point_data.keys())}")
-    stored = frame.field_data.get("TimeValue", [np.nan])[0]
-    check(stored == time, f"{name}: time {stored} in the frame, {time} in the index")
-    for field, (components, kind) in FIELDS.items():
-        if field not in frame.point_data:
-            continue
-        values = np.asarray(frame.point_data[field])
-        shape = (n,) if components == 1 else (n, components)
-        check(values.shape == shape, f"{name}: {field} has shape {values.shape}, not {shape}")
-        check(values.dtype == kind, f"{name}: {field} is {values.dtype}, not {np.dtype(kind)}")
-        check(np.isfinite(values).all(), f"{name}: a value of {field} is not finite")
+    check_moment(frame, name, time)
+    check_fields(frame.point_data, FIELDS, n, name)
     if failures:
         return
     radius, velocity, ids = (np.asarray(frame.point_data[f]) for f in ("radius", "velocity", "id"))
     check((radius > 0).all(), f"{name}: a radius is not positive")
     check(np.allclose(frame.point_data["diameter"], 2 * radius), f"{name}: diameter is not twice the radius")
     check(np.unique(ids).size == n, f"{name}: ids are not unique")
+    length = np.linalg.norm(np.asarray(frame.point_data["orientation"], dtype=float), axis=1)
+    check(np.allclose(length, 1, atol=1e-6), f"{name}: an orientation is not of unit length")
     rank = np.asarray(frame.point_data["rank"])
     check(((0 <= rank) & (rank < ranks)).all(), f"{name}: a rank out of range: {span(rank)}")
     speed = np.linalg.norm(velocity.astype(float), axis=1)
@@ -107,37 +148,125 @@ def check_frame(frame, name, time, points, ranks):
         print(f"    {field:<10} {span(np.asarray(frame.point_data[field]))}")
 
 
+def check_contacts(contacts, bodies, walls, name, time, radius):
+    """Checks contacts as lines that begin at a body and end at another, or at a wall."""
+    n = contacts.n_cells
+    check(contacts.n_lines == n and contacts.n_points == 2 * n, f"{name}: {contacts.n_points} points for {n} lines")
+    check_moment(contacts, name, time)
+    check_fields(contacts.cell_data, CONTACT_FIELDS, n, name)
+    if failures or n == 0:
+        return
+    lines = contacts.lines.reshape(n, 3)
+    check((lines[:, 0] == 2).all(), f"{name}: a line that has not two ends")
+    place = dict(zip(np.asarray(bodies.point_data["id"]).tolist(), bodies.points))
+    known = set(place) | set(np.asarray(walls.cell_data["id"]).tolist() if walls else [])
+    id_a, id_b = (np.asarray(contacts.cell_data[field]).tolist() for field in ("id_a", "id_b"))
+    check(set(id_a) | set(id_b) <= known, f"{name}: contacts of bodies that are not there")
+    # Lines begin at body A, as well as the digits go.
+    far = [k for k in range(n) if np.linalg.norm(contacts.points[lines[k, 1]] - place[id_a[k]]) > 1e-4 * radius]
+    check(not far, f"{name}: {len(far)} lines do not begin at their bodies")
+    force, normal = (np.asarray(contacts.cell_data[field], dtype=float) for field in ("force", "normal"))
+    check(np.allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-5), f"{name}: a normal is not of unit length")
+    # From B towards A, and so against the line.
+    along = contacts.points[lines[:, 1]].astype(float) - contacts.points[lines[:, 2]]
+    check(((along * normal).sum(axis=1) > 0).all(), f"{name}: a normal against its line")
+    impulse = np.asarray(contacts.cell_data["normal_impulse"], dtype=float)
+    push = (force * normal).sum(axis=1)
+    ratio = np.median(impulse / push)
+    same = np.allclose(impulse, ratio * push, rtol=1e-3, atol=1e-5 * impulse.max())
+    check(same, f"{name}: force is not the impulse over the step")
+    print(f"{name}: {n} lines, normal impulse {span(impulse)}")
+
+
+def check_walls(walls, name):
+    """Checks walls as quads."""
+    n = walls.n_cells
+    check(n > 0 and walls.n_points == 4 * n, f"{name}: {walls.n_points} points for {n} quads")
+    check(np.isfinite(walls.points).all(), f"{name}: a corner is not finite")
+    check_fields(walls.cell_data, WALL_FIELDS, n, name)
+    check((walls.compute_cell_sizes()["Area"] > 0).all(), f"{name}: a wall without area")
+
+
+def draw(bodies, contacts, walls, directory):
+    """Draws a frame off screen and checks that everything can be seen. Pictures are kept if asked for."""
+    seen = {}
+    for what in ("bodies", "contacts", "walls"):
+        plotter = pyvista.Plotter(off_screen=True, window_size=(320, 240))
+        plotter.set_background("white")
+        if what == "bodies" and bodies.n_points:
+            ball = pyvista.Sphere(theta_resolution=8, phi_resolution=8)
+            glyphs = bodies.glyph(scale="diameter", orient=False, geom=ball)
+            plotter.add_mesh(glyphs, scalars="speed", show_scalar_bar=False)
+        elif what == "contacts" and contacts and contacts.n_cells:
+            plotter.add_mesh(contacts, scalars="normal_impulse", line_width=2, show_scalar_bar=False)
+        elif what == "walls" and walls:
+            plotter.add_mesh(walls, color="grey", show_edges=True)
+        else:
+            continue
+        file = directory and str(directory / f"{what}.png")
+        image = np.asarray(plotter.screenshot(file, return_img=True))
+        plotter.close()
+        seen[what] = int((image.reshape(-1, image.shape[-1])[:, :3] != 255).any(axis=1).sum())
+        check(seen[what] > 300, f"only {seen[what]} pixels of {what} in the picture")
+    print(f"pixels that are not background: {seen}")
+
+
+def entries(index):
+    """Times and files of an index; none if it is not there."""
+    if not index.is_file():
+        return []
+    found = ElementTree.parse(index).getroot().iter("DataSet")
+    return [(float(entry.get("timestep")), entry.get("file")) for entry in found]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=pathlib.Path, help="directory of a run")
     parser.add_argument("--points", type=int, help="number of bodies that every frame must show")
     parser.add_argument("--ranks", type=int, default=1, help="number of ranks that wrote the frames")
+    parser.add_argument("--wall-files", type=int, default=1, help="number of files that walls must take")
+    parser.add_argument("--pictures", type=pathlib.Path, help="directory for the pictures, if they are to be kept")
     arguments = parser.parse_args()
 
     index = arguments.run / "frames.pvd"
     if not index.is_file():
         sys.exit(f"{index} is not there")
-    entries = ElementTree.parse(index).getroot().iter("DataSet")
-    entries = [(float(entry.get("timestep")), entry.get("file")) for entry in entries]
-    times = [time for time, _ in entries]
+    frames, contacts, walls = (entries(arguments.run / f"{name}.pvd") for name in ("frames", "contacts", "walls"))
+    times = [time for time, _ in frames]
     check(len(times) > 0, f"{index}: no frames")
     check(all(a < b for a, b in zip(times, times[1:])), f"{index}: times do not increase: {times}")
-    for k, (time, listed) in enumerate(entries):
+    check([time for time, _ in contacts] == times, "contacts.pvd has other times than frames.pvd")
+    check([time for time, _ in walls] in (times, []), "walls.pvd has other times than frames.pvd")
+    bodies = lines = quads = None
+    for k, (time, listed) in enumerate(frames):
         path = arguments.run / listed
         check(path.is_file(), f"{index}: {listed} is not there")
         if not path.is_file():
             continue
-        frame = read(path)
-        check_frame(frame, path.name, time, arguments.points, arguments.ranks)
+        bodies = read(path)
+        check_frame(bodies, path.name, time, arguments.points, arguments.ranks)
+        if walls:
+            quads = read(arguments.run / walls[k][1])
+            check_walls(quads, walls[k][1])
+        line_path = arguments.run / contacts[k][1]
+        lines = read(line_path)
+        radius = float(np.asarray(bodies.point_data["radius"]).max(initial=0))
+        check_contacts(lines, bodies, quads, line_path.name, time, radius)
         if arguments.ranks > 1:
             check(path.suffix == ".pvtp", f"{index}: {listed} is no parallel frame")
-            check_pieces(path, frame, arguments.ranks)
+            check_pieces(path, bodies, arguments.ranks)
+            check_pieces(line_path, lines, arguments.ranks)
         else:
-            reader = pyvista.PVDReader(str(index))
-            reader.set_active_time_point(k)
-            check(reader.read()[0].n_points == frame.n_points, f"{path.name}: differs through the index")
+            for name, whole in (("frames", bodies), ("contacts", lines)):
+                reader = pyvista.PVDReader(str(arguments.run / f"{name}.pvd"))
+                reader.set_active_time_point(k)
+                check(reader.read()[0].n_points == whole.n_points, f"{name}.pvd: frame {k} differs through the index")
+    if bodies is not None:
+        draw(bodies, lines, quads, arguments.pictures)
+    wall_files = len({file for _, file in walls})
+    check(wall_files == arguments.wall_files, f"walls take {wall_files} files instead of {arguments.wall_files}")
     on_disk = {p.name for p in (arguments.run / "frames").iterdir()}
-    files = len(times) * (1 if arguments.ranks == 1 else 1 + arguments.ranks)
+    files = wall_files + 2 * len(times) * (1 if arguments.ranks == 1 else 1 + arguments.ranks)
     check(len(on_disk) == files, f"{len(on_disk)} files in frames/ instead of {files}")
 
     for message in failures:

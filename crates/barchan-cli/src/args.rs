@@ -25,6 +25,8 @@ pub(crate) enum Command {
     New(NewArgs),
     /// Runs a scenario or a scene file.
     Run(RunArgs),
+    /// Makes the page that shows a run, from its directory: report.html.
+    Report(ReportArgs),
     /// Runs a scene in the browser, to watch and to steer; or shows a run that is written down.
     View(ViewArgs),
     /// Validates and explains a scene; simulates nothing.
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Runs several solvers on the same contact problems: a table, and plots.
     Compare(CompareArgs),
+    /// Writes frames of a run as tables.
+    Export(ExportArgs),
     /// Measures the engine on this machine.
     Bench(BenchArgs),
 }
@@ -105,6 +109,9 @@ pub(crate) struct RunArgs {
     /// Fails (after writing everything) if a step missed the solver's tolerance.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Writes no report.html; `barchan report` can do so later.
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Writes the contact problem of this step, from 1, to problem-STEP.txt in the run directory,
     /// before it is solved; may be repeated. `barchan solve` reads it.
     #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
@@ -147,6 +154,22 @@ impl ViewArgs {
     pub(crate) fn place(&self) -> Place {
         Place { address: self.bind, port: self.port }
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Directory of a run, which may have failed or be under way.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Where the page goes; report.html in the directory unless told.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Megabytes for frames, about; the first and the last are always there.
+    #[arg(long, value_name = "MB", default_value = "20", value_parser = value_parser!(u32).range(0..=10_000))]
+    pub(crate) megabytes: u32,
+    /// Prints one JSON object on standard output: path, bytes, frames and frames_total.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -227,6 +250,29 @@ pub(crate) struct CompareArgs {
     /// Prints one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
+pub(crate) struct ExportArgs {
+    /// Directory of a run.
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Number of the frame, from 0; the last unless told.
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub(crate) frame: Option<usize>,
+    /// All frames, one after another.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// A row a body; so unless told.
+    #[arg(long, conflicts_with = "contacts")]
+    pub(crate) bodies: bool,
+    /// A row a contact that carries an impulse.
+    #[arg(long)]
+    pub(crate) contacts: bool,
+    /// File to write; standard output unless told.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, grouped, short};
 use barchan::partition::{Cartesian, PartitionError, PartitionName};
 use barchan::run::frame_count;
-use barchan::scene::{Place, Radius, Scene, SceneError};
+use barchan::scene::{Compression, Place, Radius, Scene, SceneError};
 use barchan::world::{Materials, Motion};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -222,10 +222,14 @@ fn solver(scene: &Scene) -> String {
 
 fn output(scene: &Scene, points: u64) -> String {
     let (count, size) = (frame_count(scene), frame_bytes(points as usize));
-    if count == 0 {
-        return "no frames (output.frame_interval is 0)".into();
-    }
-    format!("{} frames of {}, {} in all", grouped(count), bytes(size), bytes(size.saturating_mul(count)))
+    let plural = if count == 1 { "frame" } else { "frames" };
+    let contacts = if scene.output.contacts { ", and contacts" } else { "" };
+    let compression = match scene.output.compression {
+        Compression::None => "",
+        Compression::Lz4 | Compression::Zlib => " before compression",
+    };
+    let (each, all) = (bytes(size), bytes(size.saturating_mul(count)));
+    format!("{} {plural} of {each} of bodies{contacts}, {all} of bodies in all{compression}", grouped(count))
 }
 
 fn vector(v: DVec3) -> String {

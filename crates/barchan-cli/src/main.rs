@@ -8,11 +8,13 @@ mod bench;
 mod browser;
 mod check;
 mod compare;
+mod export;
 mod failure;
 mod interrupt;
 mod pace;
 mod progress;
 mod ranks;
+mod report;
 mod run;
 mod scenarios;
 mod solve;
@@ -40,10 +42,12 @@ fn obey(command: Command) -> Result<(), Failure> {
         Command::List(args) => scenarios::list(&args),
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::View(args) => view::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
     }
 }

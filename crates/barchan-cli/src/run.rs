@@ -5,12 +5,13 @@ use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::progress::Display;
 use crate::ranks;
+use crate::report;
 use crate::target::Target;
 use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::human::{grouped, short};
 use barchan::output::{OutputError, RunDirectory, Summary, default_path};
-use barchan::run::{DumpError, Run, RunError, RunFailure, RunOptions, frame_count};
+use barchan::run::{DumpError, Run, RunError, RunFailure, RunOptions};
 use barchan::scene::Scene;
 use rayon::ThreadPoolBuilder;
 use std::ops::ControlFlow;
@@ -116,7 +117,10 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
     }
-    let printed = if speaks { tell(args, scene, &summary, &path) } else { Ok(()) };
+    if speaks && !args.no_report {
+        report::after_run(&path, failure.as_ref());
+    }
+    let printed = if speaks { tell(args, &summary, &path) } else { Ok(()) };
     match failure {
         Some(failure) => Err(failure.told()),
         None if summary.interrupted => {
@@ -161,8 +165,8 @@ fn announce(scene: &Scene, steps: u64, ranks: usize) {
 }
 
 /// The results, and where they are.
-fn tell(args: &RunArgs, scene: &Scene, summary: &Summary, path: &Path) -> Result<(), Failure> {
-    let files = whereabouts(scene, path);
+fn tell(args: &RunArgs, summary: &Summary, path: &Path) -> Result<(), Failure> {
+    let files = whereabouts(path);
     if args.json {
         let json = serde_json::to_string(summary);
         let json = json.map_err(|error| Failure::Failed(format!("cannot write the summary as JSON: {error}")))?;
@@ -174,13 +178,16 @@ fn tell(args: &RunArgs, scene: &Scene, summary: &Summary, path: &Path) -> Result
 }
 
 /// Only names files that are there: a run that failed early has no picture.
-fn whereabouts(scene: &Scene, path: &Path) -> String {
+fn whereabouts(path: &Path) -> String {
     let mut text = format!("files        {}", path.display());
     let mut open = Vec::new();
+    if path.join("report.html").exists() {
+        open.push("report.html");
+    }
     if path.join("picture.png").exists() {
         open.push("picture.png");
     }
-    if frame_count(scene) > 0 && path.join("frames.pvd").exists() {
+    if path.join("frames.pvd").exists() {
         open.push("frames.pvd in ParaView");
     }
     if !open.is_empty() {

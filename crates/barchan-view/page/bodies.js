@@ -51,8 +51,11 @@
             vec3 sight = normalize(ray);
             float along = dot(sight, ball.xyz);
             float inside = along * along - dot(ball.xyz, ball.xyz) + ball.w * ball.w;
-            if (inside < 0.0) discard;
-            vec3 hit = sight * (along - sqrt(inside));
+            // The outline fades over the width of a pixel.
+            float edge = inside / (ball.w * ball.w);
+            float cover = clamp(edge / max(fwidth(edge), 1e-6) + 0.5, 0.0, 1.0);
+            if (cover <= 0.0) discard;
+            vec3 hit = sight * (along - sqrt(max(inside, 0.0)));
             vec3 normal = (hit - ball.xyz) / ball.w;
             vec4 clip = projectionMatrix * vec4(hit, 1.0);
             gl_FragDepth = clamp(0.5 * clip.z / clip.w + 0.5, 0.0, 1.0);
@@ -68,7 +71,7 @@
             vec3 lit = base * (0.36 + 0.16 * sky + 0.62 * key) * mix(0.55, 1.0, smoothstep(0.0, 0.5, facing));
             lit += 0.10 * gloss;
             if (marked == 1) lit = mix(lit, vec3(1.0, 0.35, 0.25), facing < 0.55 ? 1.0 : 0.25);
-            colour = vec4(lit, marked == 1 ? 1.0 : opacity);
+            colour = vec4(lit, (marked == 1 ? 1.0 : opacity) * cover);
         }`;
 
     // What can be told of a body as a colour.
@@ -79,6 +82,7 @@
         contacts: { title: "Contacts", low: 0 },
         rank: { title: "Rank", names: (k) => `rank ${k}` },
         material: { title: "Material", names: (k) => barchan.config.scene?.materials?.[k] ?? `material ${k}` },
+        group: { title: "Group", names: (k) => `group ${k}` },
     };
 
     function reader(kind, quantity) {
@@ -91,7 +95,7 @@
         constructor(maps) {
             this.maps = maps;
             this.material = new THREE.RawShaderMaterial({
-                glslVersion: THREE.GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide,
+                glslVersion: THREE.GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide, alphaToCoverage: true,
                 uniforms: {
                     low: { value: new THREE.Vector4() }, span: { value: new THREE.Vector4() },
                     slice: { value: new THREE.Vector4(0, 0, 0, 1e30) }, picked: { value: -1 },
@@ -134,7 +138,7 @@
             this.material.uniforms.opacity.value = value;
             if (this.material.transparent === solid) {
                 this.material.transparent = !solid;
-                this.material.depthWrite = solid;
+                this.material.depthWrite = this.material.alphaToCoverage = solid;
                 this.material.needsUpdate = true;
             }
             this.mesh.visible = value > 0;

@@ -54,6 +54,8 @@
         if (x === null || x === undefined || !Number.isFinite(x)) return "not finite";
         const tail = unit ? ` ${unit}` : "";
         if (x === 0) return `0${tail}`;
+        // Rounded first: what becomes a thousand takes the next prefix.
+        x = Number(x.toPrecision(digits));
         const power = Math.floor(Math.log10(Math.abs(x)) + 1e-9);
         if (unit) {
             const thousand = Math.min(Math.max(3 * Math.floor(power / 3), -12), 12);

@@ -150,7 +150,7 @@
         const row = (name, text) => rows.append(element("dt", { textContent: name }), element("dd", { textContent: text }));
         row("id", String(viewer.pickedId));
         if (viewer.picked) {
-            const { kind, index } = viewer.picked, { place, speed, contacts, rank, material } = kind.columns;
+            const { kind, index } = viewer.picked, { place, speed, contacts, rank, material, group } = kind.columns;
             row("shape", kind.kind);
             row("position", [0, 1, 2].map((k) => number(place.at(index, k), "", 4)).join(", ") + " m");
             row("speed", number(speed.at(index), "m/s"));
@@ -158,6 +158,7 @@
             row("contacts", String(contacts.at(index)));
             row("rank", String(rank.at(index)));
             row("material", barchan.QUANTITIES.material.names(material.at(index)));
+            row("group", String(group.at(index)));
         } else {
             row("", "not in this frame");
         }

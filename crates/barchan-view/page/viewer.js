@@ -148,7 +148,7 @@
             const kinds = this.frame?.kinds ?? [];
             const varies = (name) => kinds.some((kind) => kind.columns[name].constant === undefined) ||
                 new Set(kinds.map((kind) => kind.columns[name].constant)).size > 1;
-            return Object.keys(barchan.QUANTITIES).filter((name) => !["material"].includes(name) || varies(name));
+            return Object.keys(barchan.QUANTITIES).filter((name) => !["material", "group"].includes(name) || varies(name));
         }
 
         setQuantity(quantity) {

@@ -5,7 +5,7 @@
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
 use barchan::frame::Frame;
-use barchan::output::{ByRank, FrameOptions, FrameWriter, Share, StepRow, Summary};
+use barchan::output::{BODY_COLUMNS, ByRank, CONTACT_COLUMNS, FrameOptions, FrameWriter, Share, StepRow, Summary};
 use barchan::problem::AnyProblem;
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
@@ -86,7 +86,8 @@ fn every_example_of_a_problem_can_be_read() {
 #[test]
 fn every_output_is_documented() {
     let text = document("outputs.md");
-    assert_names(&text, "outputs.md", StepRow::COLUMNS.iter().copied());
+    let columns = StepRow::COLUMNS.iter().chain(&BODY_COLUMNS).chain(&CONTACT_COLUMNS);
+    assert_names(&text, "outputs.md", columns.copied());
 
     let summary = serde_json::to_value(Summary::default()).expect("a summary is JSON");
     for (key, value) in summary.as_object().expect("an object") {

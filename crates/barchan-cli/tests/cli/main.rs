@@ -2,8 +2,10 @@
 
 mod commands;
 mod compare;
+mod export;
 mod ranks;
 mod refusals;
+mod report;
 mod results;
 mod solve;
 mod support;

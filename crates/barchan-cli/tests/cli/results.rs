@@ -77,10 +77,14 @@ fn a_run_leaves_its_files_and_says_where() {
     let said = desk.barchan("run sedimentation --set bodies=60 --time 0.05");
     assert_eq!(said.code, 0);
     assert!(said.out.starts_with("scenario     sedimentation\n"), "{}", said.out);
-    assert!(said.out.contains("files        runs/sedimentation: open picture.png, or frames.pvd in ParaView"));
-    let frames = (0..4).map(|k| format!("frames/frame-{k:06}.vtp"));
-    let mut expected: Vec<String> =
-        ["frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"].map(String::from).to_vec();
+    assert!(
+        said.out
+            .contains("files        runs/sedimentation: open report.html, or picture.png, or frames.pvd in ParaView")
+    );
+    let frames = (0..4).flat_map(|k| ["contacts", "frame"].map(|part| format!("frames/{part}-{k:06}.vtp")));
+    let indexes = ["contacts.pvd", "frames.pvd", "walls.pvd", "frames/walls-000000.vtp"];
+    let others = ["picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"];
+    let mut expected: Vec<String> = indexes.into_iter().chain(others).map(String::from).collect();
     expected.extend(frames);
     expected.sort();
     assert_eq!(files(&desk.path("runs/sedimentation")), expected);
@@ -99,9 +103,14 @@ fn no_steps_and_no_frames() {
     assert_eq!([&json["steps"], &json["contacts"]], [0, 0]);
     assert_eq!(json["interrupted"], false);
     assert_eq!(desk.read("none/steps.csv").lines().count(), 1);
-    assert_eq!(files(&desk.path("none/frames")), ["frame-000000.vtp"]);
-    desk.json("run none/scene.toml --set output.frame_interval=0 --out without");
-    assert_eq!(files(&desk.path("without")), ["picture.png", "scene.toml", "steps.csv", "summary.json"]);
+    assert_eq!(files(&desk.path("none/frames")), ["contacts-000000.vtp", "frame-000000.vtp", "walls-000000.vtp"]);
+    // The last state is there whatever the interval.
+    let without = "run bounce --steps 3 --set output.frame_interval=0 --set output.contacts=false --out without";
+    desk.json(without);
+    let names = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "picture.png", "report.html"];
+    let names: Vec<_> = names.into_iter().chain(["scene.toml", "steps.csv", "summary.json", "walls.pvd"]).collect();
+    assert_eq!(files(&desk.path("without")), names);
+    assert!(desk.read("without/frames.pvd").contains("timestep=\"0.003\""), "{}", desk.read("without/frames.pvd"));
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn sort_by_id(frame: &mut Frame) {
     apply(&mut bodies.shape, &order);
     apply(&mut bodies.id, &order);
     apply(&mut bodies.material, &order);
+    apply(&mut bodies.group, &order);
     apply(&mut bodies.rank, &order);
 }
 
@@ -111,6 +112,7 @@ mod tests {
             frame.bodies.shape.push(Shape::sphere(0.1));
             frame.bodies.id.push(k as u64);
             frame.bodies.material.push(0);
+            frame.bodies.group.push(0);
             frame.bodies.rank.push(0);
         }
         frame

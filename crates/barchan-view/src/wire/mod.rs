@@ -70,6 +70,7 @@ struct BodyColumns {
     contacts: Column,
     rank: Column,
     material: Column,
+    group: Column,
     /// For shapes that are not round.
     #[serde(skip_serializing_if = "Option::is_none")]
     orientation: Option<Array>,
@@ -262,6 +263,7 @@ fn encode_kind(
         contacts: columns.whole(of().map(|i| counts[i].into())),
         rank: columns.whole(of().map(|i| bodies.rank[i].into())),
         material: columns.whole(of().map(|i| bodies.material[i].into())),
+        group: columns.whole(of().map(|i| bodies.group[i].into())),
         orientation: (!is_round).then(|| {
             let parts = of().flat_map(|i| bodies.orientation[i].to_array());
             let signed = |x: f64| (x * f64::from(i16::MAX)).round() as i16 as u16;

@@ -72,6 +72,7 @@ fn line(count: usize) -> Frame {
         bodies.shape.push(Shape::sphere(radius));
         bodies.id.push(1000 + k as u64);
         bodies.material.push(0);
+        bodies.group.push(k as u16 / 10);
         bodies.rank.push(k as u32 % 2);
     }
     for k in 1..count {
@@ -108,6 +109,7 @@ fn what_was_written_is_read() {
         assert_eq!(read.body("id")[i], 1000.0 + i as f64);
         assert_eq!(read.body("contacts")[i], if i == 0 || i == 19 { 1.0 } else { 2.0 });
         assert_eq!(read.body("rank")[i], (i % 2) as f64);
+        assert_eq!(read.body("group")[i], (i / 10) as f64);
     }
     assert_eq!(read.head["kinds"][0]["columns"]["material"]["constant"], 0);
     assert!(read.head["kinds"][0]["columns"].get("orientation").is_none());

@@ -5,7 +5,9 @@
 //! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
 //! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; of several ranks a `.pvtp` with a piece a rank |
-//! | `frames.pvd` | [`FrameWriter`] | whole, again after every frame |
+//! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
+//! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
+//! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
 //! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
@@ -14,6 +16,8 @@
 //! whole files go through [`AtomicFile`], and the one file that grows does so line by line. And
 //! no result is ever replaced unless the user asked for it: [`RunDirectory`] sees to that.
 //!
+//! [`StoredFrames`] reads frames back.
+//!
 //! Several ranks write one directory: frames in pieces, and everything else by rank 0.
 //!
 //! To add a format: write its file here and a method on [`RunDirectory`], and add the name to
@@ -21,6 +25,7 @@
 
 mod atomic;
 mod by_rank;
+mod csv;
 pub mod history;
 pub mod human;
 mod picture;
@@ -32,6 +37,7 @@ mod vtk;
 
 pub use atomic::{AtomicFile, write_whole};
 pub use by_rank::{ByRank, Share};
+pub use csv::{BODY_COLUMNS, CONTACT_COLUMNS, write_body_rows, write_contact_rows};
 pub use history::HistoryWriter;
 pub use picture::{Colouring, PictureOptions, render, render_on, write_png};
 pub use run_directory::{RunDirectory, default_path};

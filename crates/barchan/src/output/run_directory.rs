@@ -22,11 +22,13 @@ pub(super) const STEPS: &str = "steps.csv";
 const HISTORY: &str = "history.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
+/// Written by those who look at runs.
+const REPORT: &str = "report.html";
 pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run. The mark of a run, `steps.csv`, goes last, so that a removal which
 /// fails half-way can be repeated.
-const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, INDEXES[0], INDEXES[1], INDEXES[2], SCENE, HISTORY, STEPS];
+const OWN_FILES: [&str; 9] = [SUMMARY, REPORT, PICTURE, INDEXES[0], INDEXES[1], INDEXES[2], SCENE, HISTORY, STEPS];
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,6 +228,8 @@ mod tests {
             SCENE,
             SUMMARY,
             PICTURE,
+            "report.html",
+            ".report.html.partial",
             "frames.pvd",
             "walls.pvd",
             ".contacts.pvd.partial",

@@ -1,57 +1,98 @@
-//! When a run writes frames.
+//! When a run writes frames, and when those of all ranks are complete.
+//!
+//! Each rank writes its pieces in the background. How many of them are on the disk is told after every
+//! step, with the votes on whether to stop: rank 0 then completes the frames of which every rank has
+//! written its piece.
 
-use crate::frame::Frame;
+use super::background::{Background, Job};
+use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
 use crate::step::Simulation;
+use std::path::Path;
 
 /// Frames and their rhythm.
 #[derive(Debug)]
 pub(super) struct Frames {
-    writer: FrameWriter,
-    frame: Frame,
+    background: Background,
+    rank: usize,
     time: Time,
     interval: f64,
     /// The step of the last frame.
     last: Option<u64>,
+    /// Frames that rank 0 has completed or is about to; those of one rank are complete at once.
+    complete: usize,
 }
 
 impl Frames {
-    pub(super) fn new(writer: FrameWriter, scene: &Scene) -> Self {
-        let interval = scene.output.frame_interval;
-        Self { writer, frame: Frame::default(), time: scene.time, interval, last: None }
+    /// Frames of this rank go to `writer`, which writes into the directory `run`.
+    pub(super) fn new(
+        mut writer: FrameWriter,
+        scene: &Scene,
+        run: &Path,
+        rank: usize,
+        ranks: usize,
+    ) -> Result<Self, OutputError> {
+        let background = Background::start(run, move |job| match job {
+            Job::Piece(frame) if ranks == 1 => writer.write(frame).map(drop),
+            Job::Piece(frame) => writer.write_piece(frame).map(drop),
+            Job::Complete(frames) => writer.complete(*frames),
+        })?;
+        let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
+        Ok(Self { background, rank, time: scene.time, interval: scene.output.frame_interval, last: None, complete })
     }
 
-    /// Writes the frame of time zero, unless the last state is the only frame.
-    pub(super) fn start(&mut self, simulation: &mut Simulation) -> Result<(), OutputError> {
-        if self.interval > 0.0 { self.write(0, simulation) } else { Ok(()) }
+    /// Takes the frame of time zero, unless the last state is the only frame.
+    pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
+        if self.interval > 0.0 { self.take(0, simulation) } else { Ok(()) }
     }
 
-    /// Writes a frame if it is time for one.
-    pub(super) fn step(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
+    /// Takes a frame if it is time for one. An error may be known to this rank only, and the caller
+    /// must tell the others.
+    pub(super) fn step(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
         if self.interval > 0.0 && frame_due(step, self.time.step, self.interval) {
-            self.write(step, simulation)?;
+            self.take(step, simulation)
+        } else {
+            self.background.poll()
         }
-        Ok(())
     }
 
-    /// Writes the last frame, if it is not there yet.
+    /// Takes the last frame, if it is not there yet, and waits until all ranks have written all.
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
-        if self.last == Some(step) { Ok(()) } else { self.write(step, simulation) }
+        let taken = if self.last == Some(step) { Ok(()) } else { self.take(step, simulation) };
+        let written = taken.and_then(|()| self.background.settle());
+        let comm = simulation.line().1;
+        agree(comm, written)?;
+        self.complete(self.finished());
+        agree(comm, self.background.settle())
     }
 
-    /// Writes a frame together with the other ranks.
-    fn write(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
+    /// After a failure of all ranks: the frames that were taken are written as far as they can be.
+    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+        // The failure that led here is the one to report.
+        let _ = self.background.settle();
+        let mut finished = [-(self.finished() as f64)];
+        simulation.line().1.all_reduce(Reduction::Max, &mut finished);
+        self.complete(-finished[0] as usize);
+        let _ = self.background.settle();
+    }
+
+    /// Pieces that this rank has written, as far as it has heard.
+    pub(super) fn finished(&self) -> usize {
+        self.background.finished()
+    }
+
+    /// Every rank has written so many pieces.
+    pub(super) fn complete(&mut self, frames: usize) {
+        if frames > self.complete {
+            self.complete = frames;
+            self.background.complete(frames);
+        }
+    }
+
+    fn take(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
         self.last = Some(step);
-        let rank = simulation.line().1.rank() as u32;
-        self.frame.capture(simulation, rank);
-        let comm = simulation.line().1;
-        comm.stage("output");
-        let piece = self.writer.write_piece(&self.frame);
-        // What names the pieces comes after them.
-        agree(comm, piece)?;
-        let whole = if comm.rank() == 0 { self.writer.complete(self.writer.count()) } else { Ok(()) };
-        agree(comm, whole)
+        self.background.write(|frame| frame.capture(simulation, self.rank as u32))
     }
 }
 

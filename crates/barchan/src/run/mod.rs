@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
 mod frames;
 mod recorder;
 mod tally;
@@ -253,7 +254,11 @@ impl Run {
     /// # Errors
     /// As for [`Run::to_end`].
     pub fn complete(&mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
-        let result = self.advance(observe).and_then(|()| self.record_end());
+        let advanced = self.advance(observe);
+        if let (Err(_), Some(recorder)) = (&advanced, &mut self.recorder) {
+            recorder.settle(&mut self.simulation);
+        }
+        let result = advanced.and_then(|()| self.record_end());
         let summary = self.summary();
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
         let written = agree(self.simulation.line().1, written);
@@ -292,12 +297,19 @@ impl Run {
         Ok(report)
     }
 
-    /// Whether any rank wants to stop. If one could not write, all fail.
+    /// Whether any rank wants to stop. If one could not write, all fail. And frames of which all ranks
+    /// have written their parts are completed.
     fn agree_to_stop(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<bool, OutputError> {
         self.simulation.line().1.stage("output");
-        let mut votes = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
+        let [stop, failed] = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
+        // The fewest, by way of the most.
+        let frames = -(self.recorder.as_ref().map_or(0, Recorder::frames_written) as f64);
+        let mut votes = [stop, failed, frames];
         self.simulation.line().1.all_reduce(Reduction::Max, &mut votes);
         written?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.complete_frames(-votes[2] as usize);
+        }
         if votes[1] > 0.0 { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(votes[0] > 0.0) }
     }
 
@@ -386,6 +398,7 @@ fn path_text(directory: &RunDirectory) -> Result<String, OutputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::StoredFrames;
     use crate::output::scratch::{Scratch, names};
     use crate::problem::Problem;
     use crate::scenario;
@@ -419,9 +432,14 @@ mod tests {
             .unwrap();
         assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
         assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
-        assert_eq!(scratch.names(), ["frames", "frames.pvd", "picture.png", "scene.toml", "steps.csv", "summary.json"]);
-        // At 0, 4 and 8 ms, and the end.
-        assert_eq!(names(&scratch.path().join("frames")).len(), 4);
+        let frames = ["contacts.pvd", "frames", "frames.pvd"];
+        let others = ["picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
+        assert_eq!(scratch.names(), [&frames[..], &others[..]].concat());
+        // Bodies and contacts at 0, 4 and 8 ms, and the end; walls that stand still.
+        assert_eq!(names(&scratch.path().join("frames")).len(), 9);
+        let stored = StoredFrames::open(scratch.path()).unwrap();
+        let steps: Vec<_> = (0..4).map(|k| stored.read(k).unwrap().step).collect();
+        assert_eq!(steps, [0, 4, 8, 10]);
         assert_eq!(fs::read_to_string(scratch.path().join("steps.csv")).unwrap().lines().count(), 11);
         let written = fs::read_to_string(scratch.path().join("summary.json")).unwrap();
         assert_eq!(serde_json::from_str::<Summary>(&written).unwrap().state_hash, summary.state_hash);

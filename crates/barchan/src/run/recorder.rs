@@ -33,7 +33,7 @@ struct Tables {
 }
 
 impl Recorder {
-    /// Writes the scene and the frame of time zero.
+    /// Writes the scene, and takes the frame of time zero.
     pub(super) fn start(
         directory: RunDirectory,
         scene: &Scene,
@@ -43,7 +43,8 @@ impl Recorder {
         let comm = simulation.line().1;
         let opened = Self::open(directory, scene, comm.rank(), comm.size());
         let mut recorder = agree(comm, opened)?;
-        recorder.frames.start(simulation)?;
+        let taken = recorder.frames.start(simulation);
+        agree(simulation.line().1, taken)?;
         recorder.seconds = start.elapsed().as_secs_f64();
         Ok(recorder)
     }
@@ -56,12 +57,13 @@ impl Recorder {
         } else {
             None
         };
-        let frames = Frames::new(directory.frames(FrameOptions::of(scene), rank, ranks)?, scene);
+        let writer = directory.frames(FrameOptions::of(scene), rank, ranks)?;
+        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?;
         Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
     }
 
-    /// Writes the frame if it is time for one, then the row. A row that cannot be written is known to
-    /// rank 0 only, and the caller must tell the others.
+    /// Takes a frame if it is time for one, then writes the row. What cannot be written is known to one
+    /// rank only, and the caller must tell the others.
     pub(super) fn step(
         &mut self,
         tally: &Tally,
@@ -69,14 +71,32 @@ impl Recorder {
         simulation: &mut Simulation,
     ) -> Result<(), OutputError> {
         let start = Instant::now();
-        self.frames.step(tally.steps, simulation)?;
+        let framed = self.frames.step(tally.steps, simulation);
+        // All ranks come to the sums of the row, whatever their disks say.
         let mut row = StepRow::of(tally.steps, tally.time, report, simulation.energy());
         // The time of this row's own writing is told by the next one.
         row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
         self.told += row.seconds_output;
         let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
         self.seconds += start.elapsed().as_secs_f64();
-        result
+        framed.and(result)
+    }
+
+    /// Frames of which this rank has written its part.
+    pub(super) fn frames_written(&self) -> usize {
+        self.frames.finished()
+    }
+
+    /// Every rank has written its part of so many frames.
+    pub(super) fn complete_frames(&mut self, frames: usize) {
+        self.frames.complete(frames);
+    }
+
+    /// After a failure of all ranks: frames that are on their way come to an end. All ranks call this.
+    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+        let start = Instant::now();
+        self.frames.settle(simulation);
+        self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// Writes a contact problem.
@@ -87,7 +107,7 @@ impl Recorder {
         result
     }
 
-    /// Writes the last frame, if it is not there yet, the last rows and the picture.
+    /// Writes the last rows, the last frame, if it is not there yet, and the picture.
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
         let start = Instant::now();
         let flushed = self.tables.as_mut().map_or(Ok(()), Tables::flush);

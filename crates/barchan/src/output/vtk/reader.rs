@@ -116,6 +116,11 @@ impl StoredFrames {
         &self.times
     }
 
+    /// Whether contacts were written.
+    pub fn has_contacts(&self) -> bool {
+        self.files[1].iter().any(Option::is_some)
+    }
+
     /// Reads a frame, with the pieces of all ranks. Positions are as they were; other numbers have
     /// seven digits. Contacts and walls are missing where the run has not written any.
     ///

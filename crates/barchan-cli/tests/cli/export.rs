@@ -1,0 +1,40 @@
+//! Frames as tables.
+
+use crate::support::Desk;
+
+#[test]
+fn frames_become_tables() {
+    let desk = Desk::new();
+    desk.json("run packing --set bodies=40 --set output.frame_interval=0.1 --time 0.4 --out run");
+    let bodies = desk.barchan("export run");
+    assert_eq!(bodies.code, 0, "{bodies:?}");
+    let lines: Vec<_> = bodies.out.lines().collect();
+    assert!(lines.len() == 41 && lines[0].starts_with("step,time,id,x,y,z,radius,"), "{}", lines[0]);
+    assert!(lines[1..].iter().all(|line| line.starts_with("400,0.4")), "{}", lines[1]);
+
+    let said = desk.barchan("export run --all -o all.csv");
+    assert!(said.code == 0 && said.err.contains("all.csv: 5 frames") && said.out.is_empty(), "{said:?}");
+    assert_eq!(desk.read("all.csv").lines().count(), 1 + 5 * 40);
+
+    // The same contacts, on one rank or several.
+    let contacts = desk.barchan("export run --contacts --frame 4");
+    assert!(contacts.out.starts_with("step,time,id_a,id_b,") && contacts.out.lines().count() > 40, "{contacts:?}");
+    assert_eq!(desk.barchan("export run --contacts --frame 0").out.lines().count(), 1);
+    desk.json("run packing --set bodies=40 --set output.frame_interval=0.1 --time 0.4 --out ranks --ranks 3");
+    assert_eq!(desk.barchan("export ranks --bodies").out.lines().count(), 41);
+    assert!(desk.barchan("export ranks --contacts").out.lines().count() > 40);
+}
+
+#[test]
+fn what_cannot_be_exported_is_named() {
+    let desk = Desk::new();
+    desk.json("run bounce --steps 1 --set output.contacts=false --out run");
+    desk.barchan("export run --frame 7").refused(2, &["there is no frame 7: the run has 2, numbered from 0 to 1"]);
+    desk.barchan("export run --contacts").refused(2, &["output.contacts of its scene is false"]);
+    desk.barchan("export .").refused(2, &["is not the directory of a run"]);
+    desk.barchan("export nowhere").refused(2, &["nowhere is not the directory of a run"]);
+    desk.barchan("export run -o no/such/place.csv").refused(1, &["place.csv"]);
+    desk.write("run/frames/frame-000001.vtp", "<VTKFile>");
+    desk.barchan("export run -o out.csv").refused(1, &["frame-000001.vtp: it has no appended data"]);
+    assert!(!desk.path("out.csv").exists());
+}

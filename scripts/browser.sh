@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Opens the pages that Barchan makes in a real browser, Chromium without a window, and checks what a person would
+# see. Screenshots stay in the directory that is named at the end.
+#
+# On Debian it installs what is missing. BARCHAN names the command to test; it is built unless given.
+# With --size it tells the size of a report of 100 000 spheres instead, and how fast it opens.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/scripts/packages.sh"
+target=${CARGO_TARGET_DIR:-$root/target}
+
+missing=()
+command -v chromium >/dev/null || missing+=(chromium)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
+if [ "${#missing[@]}" -gt 0 ]; then
+    install_packages "${missing[@]}"
+fi
+if [ -z "${BARCHAN:-}" ]; then
+    (cd "$root" && cargo build --release)
+    BARCHAN=$target/release/barchan
+fi
+cd "$root/tests/browser"
+cmp -s package-lock.json node_modules/.barchan-lock || {
+    npm ci --silent --no-audit --no-fund
+    cp package-lock.json node_modules/.barchan-lock
+}
+CHROMIUM=$(command -v chromium)
+export BARCHAN CHROMIUM
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ "${1:-}" = --size ]; then
+    "$BARCHAN" run sedimentation --set bodies=100000 --set output.frame_interval=0.01 --time "${2:-0.1}" \
+        --out "$work/large" --quiet
+    node size.js "$work/large/report.html"
+    exit
+fi
+
+export BARCHAN_PICTURES=${BARCHAN_PICTURES:-$(mktemp -d -t barchan-browser-XXXXXX)}
+# Frames that fall, settle and push, on two ranks so that colours by rank have something to show.
+"$BARCHAN" run sedimentation --set bodies=1200 --set output.frame_interval=0.05 --time 0.35 --ranks 2 \
+    --set 'lattice.0.radius={uniform=[0.007,0.01]}' --out "$work/whole" --quiet >/dev/null
+"$BARCHAN" run packing --set bodies=200 --set solver.max_iterations=3 --steps 800 --out "$work/missed" --quiet >/dev/null
+# A run that was killed, with a description that tries to leave its place.
+"$BARCHAN" run packing --set bodies=100 --steps 100 --out "$work/nasty" --no-report --quiet \
+    --set 'description="</script><script>globalThis.evil = 1</script><img src=x onerror=evil()>"' >/dev/null
+rm "$work/nasty/summary.json"
+"$BARCHAN" report "$work/nasty"
+node run.js "$work"
