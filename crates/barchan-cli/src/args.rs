@@ -1,5 +1,6 @@
 //! What can be typed. The comments below are the help texts.
 
+use barchan::output::{Colouring, View};
 use barchan::problem::Friction;
 use barchan::solver::SolverName;
 use barchan_view::server::Place;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     New(NewArgs),
     /// Runs a scenario or a scene file.
     Run(RunArgs),
+    /// Goes on with a run that was ended: by Ctrl-C, by a crash, by a power cut.
+    Restart(RestartArgs),
     /// Makes the page that shows a run, from its directory: report.html.
     Report(ReportArgs),
     /// Runs a scene in the browser, to watch and to steer; or shows a run that is written down.
@@ -35,6 +38,8 @@ pub(crate) enum Command {
     Solve(SolveArgs),
     /// Runs several solvers on the same contact problems: a table, and plots.
     Compare(CompareArgs),
+    /// Draws a frame of a run, or all of them as a video.
+    Render(RenderArgs),
     /// Writes frames of a run as tables.
     Export(ExportArgs),
     /// Measures the engine on this machine.
@@ -109,6 +114,14 @@ pub(crate) struct RunArgs {
     /// Fails (after writing everything) if a step missed the solver's tolerance.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Takes a checkpoint every so many steps, to go on from with `barchan restart`: shorthand for
+    /// --set checkpoint.steps=N. 0 for none by steps.
+    #[arg(long, value_name = "N")]
+    pub(crate) checkpoint_steps: Option<u64>,
+    /// Takes one when so many seconds have passed since the last: shorthand for
+    /// --set checkpoint.seconds=S. 600 unless told; 0 for none by time.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) checkpoint_seconds: Option<String>,
     /// Writes no report.html; `barchan report` can do so later.
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -154,6 +167,40 @@ impl ViewArgs {
     pub(crate) fn place(&self) -> Place {
         Place { address: self.bind, port: self.port }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The run goes on from its newest checkpoint that is sound, or from the beginning where there is \
+                        none: with the same results, to the last bit, as if it had never stopped. A number of ranks \
+                        other than before changes rounding."
+)]
+pub(crate) struct RestartArgs {
+    /// Directory of the run, as `barchan run` has made it.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Steps of the whole run, counted from its beginning; as many as it was to take unless told.
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
+    /// Threads of each rank; all there are unless told, and 1 with --ranks. The result does not
+    /// depend on it.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// Spreads the run over so many ranks inside this process, whatever it was on before.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    pub(crate) ranks: Option<u32>,
+    /// Prints one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Shows no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+    /// Fails (after writing everything) if a step missed the solver's tolerance, before or after.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Writes no report.html; `barchan report` can do so later.
+    #[arg(long)]
+    pub(crate) no_report: bool,
 }
 
 #[derive(Debug, Args)]
@@ -253,6 +300,41 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RenderArgs {
+    /// The directory of a run, which may be under way.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// The picture, a PNG; or with --video an animated PNG, or any other kind if ffmpeg is installed
+    /// (by the end of the name: .mp4, .webm, .gif).
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Which frame, from 0; the last unless told.
+    #[arg(long, value_name = "N", conflicts_with = "video")]
+    pub(crate) frame: Option<usize>,
+    /// Draws all frames, from the same place and with the same scale of colours.
+    #[arg(long)]
+    pub(crate) video: bool,
+    /// Frames a second of the video.
+    #[arg(long, value_name = "N", default_value_t = 25, requires = "video", value_parser = value_parser!(u16).range(1..=240))]
+    pub(crate) fps: u16,
+    /// Pixels across and down.
+    #[arg(long, value_name = "WxH", default_value = "1200x900", value_parser = size)]
+    pub(crate) size: [u32; 2],
+    /// What colours show.
+    #[arg(long, value_name = "WHAT", default_value = "speed")]
+    pub(crate) colour: Colours,
+    /// Where it is seen from: an angle about z in degrees, from x towards y.
+    #[arg(long, value_name = "DEGREES", default_value_t = View::default().azimuth, value_parser = angle::<360>, allow_negative_numbers = true)]
+    pub(crate) azimuth: f64,
+    /// Angle above the horizon in degrees.
+    #[arg(long, value_name = "DEGREES", default_value_t = View::default().elevation, value_parser = angle::<89>, allow_negative_numbers = true)]
+    pub(crate) elevation: f64,
+    /// How much larger the scene is than when it fills the picture.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = factor, allow_negative_numbers = true)]
+    pub(crate) zoom: f64,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
 pub(crate) struct ExportArgs {
     /// Directory of a run.
@@ -329,6 +411,41 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Sides of a picture of which memory and file formats can hold.
+fn size(text: &str) -> Result<[u32; 2], String> {
+    let side = |text: &str| text.parse().ok().filter(|n| (1..=16384).contains(n));
+    let sides = text.split_once(['x', 'X']).and_then(|(width, height)| Some([side(width)?, side(height)?]));
+    sides.ok_or_else(|| "expected pixels across and down, up to 16384 each, such as 1200x900".into())
+}
+
+fn angle<const MOST: u16>(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if f64::abs(x) <= f64::from(MOST) => Ok(x),
+        _ => Err(format!("expected a number of degrees between -{MOST} and {MOST}")),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.01..=1000.0).contains(&x) => Ok(x),
+        _ => Err("expected a number between 0.01 and 1000".into()),
+    }
+}
+
+/// What colours can show, as values of an option.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Colours(pub(crate) Colouring);
+
+impl ValueEnum for Colours {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self(Colouring::Speed), Self(Colouring::Radius), Self(Colouring::Id), Self(Colouring::Height)]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()))
+    }
+}
+
 /// The friction laws of the library as values of an option.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law(pub(crate) Friction);
@@ -379,6 +496,13 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_two_numbers() {
+        assert_eq!(size("640x480"), Ok([640, 480]));
+        assert!(["640", "0x480", "640x", "640x480x3", "99999x1", "-1x5"].iter().all(|text| size(text).is_err()));
+        assert!(Colours::value_variants().len() == Colouring::ALL.len());
     }
 
     #[test]

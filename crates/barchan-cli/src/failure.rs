@@ -4,7 +4,7 @@
 //! Writing to a closed pipe (`barchan list | head -1`) is no failure: whoever read has enough.
 //! The standard macros would panic then, so everything is printed through here.
 
-use barchan::output::OutputError;
+use barchan::output::{FrameError, OutputError};
 use barchan::run::RunError;
 use barchan::scene::SceneError;
 use barchan::step::StepError;
@@ -103,6 +103,13 @@ impl From<OutputError> for Failure {
         let make = if error.is_input() { Self::Input } else { Self::Failed };
         let failure = make(error.to_string());
         if matches!(error, OutputError::Elsewhere { .. }) { Self::Told(failure.code()) } else { failure }
+    }
+}
+
+impl From<FrameError> for Failure {
+    fn from(error: FrameError) -> Self {
+        let is_input = matches!(error, FrameError::NotARun { .. } | FrameError::NoSuchFrame { .. });
+        if is_input { Self::Input(error.to_string()) } else { Self::Failed(error.to_string()) }
     }
 }
 

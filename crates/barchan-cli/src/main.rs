@@ -14,7 +14,9 @@ mod interrupt;
 mod pace;
 mod progress;
 mod ranks;
+mod render;
 mod report;
+mod restart;
 mod run;
 mod scenarios;
 mod solve;
@@ -35,18 +37,20 @@ fn main() -> ExitCode {
 
 fn obey(command: Command) -> Result<(), Failure> {
     // Only a run is done by all processes that were started together.
-    if !matches!(command, Command::Run(_)) && !ranks::speaks() {
+    if !matches!(command, Command::Run(_) | Command::Restart(_)) && !ranks::speaks() {
         return Ok(());
     }
     match command {
         Command::List(args) => scenarios::list(&args),
         Command::New(args) => scenarios::new(&args),
         Command::Run(args) => run::run(&args),
+        Command::Restart(args) => restart::run(&args),
         Command::Report(args) => report::run(&args),
         Command::View(args) => view::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Solve(args) => solve::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -93,6 +93,14 @@ impl Display {
         }
     }
 
+    /// Prints a line that is no progress, however quiet it is; a bar makes room for it.
+    pub(crate) fn interject(&self, line: impl std::fmt::Display) {
+        match &self.kind {
+            Kind::Bar { bar, .. } => bar.suspend(|| note(line)),
+            Kind::Lines | Kind::Nothing => note(line),
+        }
+    }
+
     /// Removes the bar.
     pub(crate) fn clear(&self) {
         if let Kind::Bar { bar, .. } = &self.kind {

@@ -66,6 +66,12 @@ fn overrides(args: &RunArgs, ranks: usize) -> Vec<(String, String)> {
     if let Some(end) = &args.time {
         set.push(("time.end".into(), end.clone()));
     }
+    if let Some(steps) = args.checkpoint_steps {
+        set.push(("checkpoint.steps".into(), steps.to_string()));
+    }
+    if let Some(seconds) = &args.checkpoint_seconds {
+        set.push(("checkpoint.seconds".into(), seconds.clone()));
+    }
     set
 }
 
@@ -96,11 +102,44 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
+    let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
     let watched = args.view.map(|port| Watched::start(scene, run.steps_total(), port)).transpose();
-    let mut watched = watched.map_err(over)?;
-    let mut display = Display::new(quiet, run.steps_total());
+    drive(&mut run, &voice, &path, &args.dump_problem, watched.map_err(over)?)
+}
+
+/// How a rank speaks to the user, if it does.
+pub(crate) struct Voice {
+    pub(crate) rank: usize,
+    pub(crate) ranks: usize,
+    pub(crate) quiet: bool,
+    pub(crate) json: bool,
+    /// Whether a page is made of the run.
+    pub(crate) report: bool,
+}
+
+impl Voice {
+    /// One rank speaks for all.
+    pub(crate) fn speaks(&self) -> bool {
+        self.rank == 0
+    }
+}
+
+/// Steps a run to its end, with something to watch, and tells what came out.
+pub(crate) fn drive(
+    run: &mut Run,
+    voice: &Voice,
+    path: &Path,
+    dumps: &[u64],
+    mut watched: Option<Watched>,
+) -> Result<(), Failure> {
+    let &Voice { rank, ranks, .. } = voice;
+    let speaks = voice.speaks();
+    let mut display = Display::new(voice.quiet || !speaks, run.steps_total());
     let result = run.complete(|progress| {
         display.show(progress);
+        if let Some(trouble) = progress.trouble {
+            display.interject(format_args!("WARNING: {trouble}"));
+        }
         if let Some(watched) = &mut watched {
             watched.stepped(progress);
         }
@@ -114,23 +153,32 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
         Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),
         Err(failure) => (*failure.summary, Some(Failure::from(failure.error))),
     };
-    for step in args.dump_problem.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
+    for step in dumps.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
     }
-    if speaks && !args.no_report {
-        report::after_run(&path, failure.as_ref());
+    if speaks && voice.report {
+        report::after_run(path, failure.as_ref());
     }
-    let printed = if speaks { tell(args, &summary, &path) } else { Ok(()) };
+    let printed = if speaks { tell(voice.json, &summary, path) } else { Ok(()) };
     match failure {
         Some(failure) => Err(failure.told()),
         None if summary.interrupted => {
             if speaks {
-                note(format_args!("interrupted after step {}; everything up to there is written", summary.steps));
+                note(interrupted(&summary, path));
             }
             Err(Failure::Interrupted)
         }
         None => printed,
     }
+}
+
+/// What to say after an interrupt, and how to go on.
+fn interrupted(summary: &Summary, path: &Path) -> String {
+    let mut text = format!("interrupted after step {}; everything up to there is written", summary.steps);
+    if summary.checkpoints.written > 0 {
+        text += &format!(", and `barchan restart {}` goes on", path.display());
+    }
+    text
 }
 
 /// A file that could not be written. Disks are full and files are missing on one machine of many, so it
@@ -142,13 +190,13 @@ fn unwritten(error: OutputError, rank: usize, ranks: usize) -> Failure {
 }
 
 /// A run that has not come to its first step.
-fn over(failure: Failure) -> Failure {
+pub(crate) fn over(failure: Failure) -> Failure {
     interrupt::be_quiet();
     failure
 }
 
 /// A line before anything is done: large scenes take a while to build.
-fn announce(scene: &Scene, steps: u64, ranks: usize) {
+pub(crate) fn announce(scene: &Scene, steps: u64, ranks: usize) {
     let threads = rayon::current_num_threads();
     let walls = scene.body.iter().filter(|body| body.shape.bounding_radius().is_none()).count();
     let bodies = scene.body_count() - walls as u64;
@@ -165,9 +213,9 @@ fn announce(scene: &Scene, steps: u64, ranks: usize) {
 }
 
 /// The results, and where they are.
-fn tell(args: &RunArgs, summary: &Summary, path: &Path) -> Result<(), Failure> {
+pub(crate) fn tell(json: bool, summary: &Summary, path: &Path) -> Result<(), Failure> {
     let files = whereabouts(path);
-    if args.json {
+    if json {
         let json = serde_json::to_string(summary);
         let json = json.map_err(|error| Failure::Failed(format!("cannot write the summary as JSON: {error}")))?;
         note(files);

@@ -5,7 +5,7 @@
 
 use crate::shape::Shape;
 use crate::step::Simulation;
-use crate::world::Bodies;
+use crate::world::{Bodies, Body};
 use glam::{DQuat, DVec3};
 
 /// One moment, of one rank or of all.
@@ -213,6 +213,24 @@ impl Frame {
         }
     }
 
+    /// Bodies and walls as a world has them, for whoever draws worlds.
+    pub fn to_bodies(&self) -> Bodies {
+        let (frame, mut bodies) = (&self.bodies, Bodies::default());
+        bodies.reserve(frame.len() + self.walls.len());
+        for wall in &self.walls {
+            let body = Body::fixed(wall.shape.clone(), wall.position).with_orientation(wall.orientation);
+            bodies.push_with_id(wall.id, Body { material: wall.material, ..body }, 1.0);
+        }
+        for i in 0..frame.len() {
+            // What a body weighs is not seen: it may have been fixed.
+            let body = Body::fixed(frame.shape[i].clone(), frame.position[i]).with_orientation(frame.orientation[i]);
+            let (angular_velocity, material) = (frame.angular_velocity[i], frame.material[i]);
+            let body = Body { angular_velocity, material, ..body }.with_velocity(frame.velocity[i]);
+            bodies.push_with_id(frame.id[i], body, 1.0);
+        }
+        bodies
+    }
+
     /// How many contacts each body has, in the order of the bodies.
     pub fn contact_counts(&self) -> Vec<u32> {
         let ids = &self.bodies.id;
@@ -288,6 +306,9 @@ mod tests {
             assert!((low - lower).abs() < 1e-3, "{low}");
         }
         assert_eq!(contacts.len(), 2);
+        let bodies = frame.to_bodies();
+        assert_eq!((bodies.len(), bodies.bounded_len()), (3, 2));
+        assert_eq!(bodies.position[bodies.index_of(2).unwrap()], simulation.world.bodies.position[2]);
         let [low, high] = frame.bounds().unwrap();
         assert!(low.z.abs() < 1e-3 && (high.z - 0.4).abs() < 1e-3);
     }

@@ -28,6 +28,7 @@
 //! simulations of non-smooth granular dynamics*.
 
 pub mod broad;
+pub mod checkpoint;
 pub mod comm;
 pub mod domain;
 pub mod frame;

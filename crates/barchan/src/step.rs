@@ -1,5 +1,9 @@
 //! One step of a simulation: the method's table of contents.
 
+mod keep;
+
+pub use keep::Kept;
+
 use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::{Domain, DomainError, Work};

@@ -25,7 +25,9 @@ const ORDER: &[&str] = &[
     "step",
     "frame",
     "scenario",
+    "frame",
     "output",
+    "checkpoint",
     "run",
 ];
 

@@ -5,6 +5,7 @@
 //! same run. Benches are programs, not tests: nothing here fails because a machine is slow.
 
 mod bed;
+mod checkpoint;
 mod detect;
 mod distributed;
 mod frames;
@@ -60,6 +61,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
+    Bench { name: "checkpoint", summary: "a checkpoint of the million, against its raw bytes", run: checkpoint::run },
     Bench { name: "frames", summary: "taking and writing a frame of the million", run: frames::run },
     Bench { name: "iterations", summary: "iterations to S1's residuals on 25 000 spheres", run: iterations::run },
     Bench { name: "scip", summary: "the interior point to the same on 25 000 and 100 000 spheres", run: scip::run },

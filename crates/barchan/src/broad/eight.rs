@@ -63,8 +63,8 @@ pub(super) struct Eight {
 }
 
 impl Eight {
-    /// Eight boxes of nothing.
-    pub(super) const EMPTY: Self = Self { low: [[f32::INFINITY; LEAF]; 3], high: [[f32::NEG_INFINITY; LEAF]; 3] };
+    /// Eight boxes of nothing. Not infinities: a box that has outgrown single precision would meet them.
+    pub(super) const EMPTY: Self = Self { low: [[f32::NAN; LEAF]; 3], high: [[f32::NAN; LEAF]; 3] };
 
     /// Sets box `k`.
     pub(super) fn set(&mut self, k: usize, one: &Box32) {
@@ -152,5 +152,11 @@ mod tests {
             }
         }
         assert_eq!(eight.meets::<false>(&Box32::EMPTY), 0);
+        let all = Box32::around(&cube(0.0, 1e300), DVec3::ZERO, 1.0);
+        assert_eq!(eight.meets::<false>(&all), 0b11_1111);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx") {
+            assert_eq!(eight.meets::<true>(&all), 0b11_1111);
+        }
     }
 }

@@ -52,18 +52,18 @@ impl Work {
 /// When to balance, and what was measured for it.
 #[derive(Debug)]
 pub(super) struct Balance {
-    limit: f64,
+    pub(super) limit: f64,
     /// Steps between two looks: at most, and now.
-    interval: u32,
-    wait: u32,
-    measure: WorkMeasure,
-    steps: u32,
-    work: Work,
+    pub(super) interval: u32,
+    pub(super) wait: u32,
+    pub(super) measure: WorkMeasure,
+    pub(super) steps: u32,
+    pub(super) work: Work,
     /// Work since the start.
     pub(super) total: f64,
-    reach: f64,
+    pub(super) reach: f64,
     /// The imbalance that one body alone makes, which no cut can mend.
-    least: f64,
+    pub(super) least: f64,
     /// Times that the curve was cut anew, and the last imbalance seen.
     pub(super) cuts: u32,
     pub(super) last: f64,

@@ -12,6 +12,7 @@
 mod balance;
 mod error;
 mod fixtures;
+mod keep;
 mod links;
 mod seats;
 mod start;
@@ -19,6 +20,7 @@ mod sync;
 
 pub use balance::Work;
 pub use error::DomainError;
+pub(crate) use keep::{Impulse, KeptDomain};
 
 use crate::broad::Aabb;
 use crate::comm::{Communicator, Reduction, Traffic};

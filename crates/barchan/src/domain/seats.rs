@@ -6,6 +6,8 @@
 //! and not on another.
 
 use crate::partition::Seat;
+use crate::util::bulk::Keep;
+use crate::util::pack::{Pack, Unpacker};
 
 /// No entry: only this rank has the body, and once.
 pub(super) const NONE: u32 = u32::MAX;
@@ -92,6 +94,42 @@ impl Seats {
             None => false,
         });
         self.list_bodies(bodies);
+    }
+
+    /// Appends all lists.
+    pub(super) fn keep(&self, out: &mut Vec<u8>) {
+        (self.entries.len() as u64).pack(out);
+        for entry in &self.entries {
+            entry.id.pack(out);
+            [entry.body, entry.owner].pack(out);
+            entry.shift.pack(out);
+            (self.of(entry).len() as u32).pack(out);
+            for seat in self.of(entry) {
+                seat.rank.pack(out);
+                seat.shift.pack(out);
+            }
+        }
+        self.of_body.keep(out);
+    }
+
+    /// Takes back what [`Seats::keep`] wrote, for so many bodies.
+    pub(super) fn restore(from: &mut Unpacker<'_>, bodies: usize) -> Option<Self> {
+        let mut this = Self::default();
+        for _ in 0..from.take::<u64>()? {
+            let (id, [body, owner], shift) = (from.take()?, from.take::<[u32; 2]>()?, from.take()?);
+            let start = this.seats.len() as u32;
+            for _ in 0..from.take::<u32>()? {
+                this.seats.push(Seat { rank: from.take()?, shift: from.take()? });
+            }
+            this.entries.push(Entry { id, body, owner, shift, from: start, to: this.seats.len() as u32 });
+        }
+        this.of_body = Vec::restore(from)?;
+        let count = this.entries.len();
+        let is_sound = this.of_body.len() <= bodies
+            && this.of_body.iter().all(|&k| k == NONE || k == EVERYWHERE || (k as usize) < count)
+            && this.entries.iter().all(|entry| (entry.body as usize) < bodies)
+            && this.entries.is_sorted_by_key(|entry| entry.id);
+        is_sound.then_some(this)
     }
 
     /// The seats of an entry, ascending.

@@ -18,13 +18,10 @@ impl Domain {
     /// If the scene cannot be used or divided so, or a fill finds no room on some rank; on all ranks
     /// then.
     pub fn begin(scene: &Scene, mut comm: Box<dyn Communicator>) -> Result<(Self, World), SceneError> {
-        let place = || Place::Whole(format!("scene \"{}\"", scene.name));
-        let fault = |error: PartitionError| SceneError::new(place(), "domain", error.to_string());
-        let begun = divide(scene, &mut *comm, &fault);
+        let begun = divide(scene, &mut *comm, &cannot_divide(scene));
         let (partition, mut world) = SceneError::agree(&mut *comm, begun)?;
-        let large = |body: &BodySpec| body.shape.bounding_radius().is_some_and(|radius| partition.is_large(radius));
-        let large: Vec<u64> = (0..).zip(&scene.body).filter(|(_, body)| large(body)).map(|(id, _)| id).collect();
-        let can_move = comm.size() > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton);
+        let large = large_bodies(scene, &*partition);
+        let can_move = is_movable(scene, &*comm);
         let mut domain = Self::new(comm, partition, scene.periods());
         if can_move {
             domain = domain.balanced(&scene.domain);
@@ -34,6 +31,31 @@ impl Domain {
     }
 }
 
+/// What to say of a scene whose space cannot be divided.
+pub(super) fn cannot_divide(scene: &Scene) -> impl Fn(PartitionError) -> SceneError + '_ {
+    |error| {
+        let place = Place::Whole(format!("scene \"{}\"", scene.name));
+        SceneError::new(place, "domain", error.to_string())
+    }
+}
+
+/// Single bodies that are too large for neighbours, so that every rank has them.
+pub(super) fn large_bodies(scene: &Scene, partition: &dyn Partition) -> Vec<u64> {
+    let large = |body: &BodySpec| body.shape.bounding_radius().is_some_and(|radius| partition.is_large(radius));
+    (0..).zip(&scene.body).filter(|(_, body)| large(body)).map(|(id, _)| id).collect()
+}
+
+/// Whether space may be divided anew during the run.
+pub(super) fn is_movable(scene: &Scene, comm: &dyn Communicator) -> bool {
+    comm.size() > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton)
+}
+
+/// How far bodies of which there are many may reach.
+pub(super) fn reach_of_many(scene: &Scene) -> f64 {
+    let many = scene.largest_of_many();
+    ROOM * if many > 0.0 { many } else { scene.largest_radius().max(f64::MIN_POSITIVE) }
+}
+
 /// The partition, and this rank's part of the world.
 fn divide(
     scene: &Scene,
@@ -41,8 +63,7 @@ fn divide(
     fault: &dyn Fn(PartitionError) -> SceneError,
 ) -> Result<(Box<dyn Partition>, World), SceneError> {
     let (options, extent) = (&scene.domain, scene.extent());
-    let many = scene.largest_of_many();
-    let reach = ROOM * if many > 0.0 { many } else { scene.largest_radius().max(f64::MIN_POSITIVE) };
+    let reach = reach_of_many(scene);
     let mut work = Vec::new();
     if options.chosen().map_err(fault)? == PartitionName::Morton && comm.size() > 1 {
         // What is to be divided equally must be known first: blocks of equal size make it, and it

@@ -1,9 +1,10 @@
 //! `history.csv`, on request: a line an iteration of every step, to see how the solver went.
 
 use super::OutputError;
-use super::table::TableWriter;
+use super::table::{TableWriter, step_of};
 use crate::solver::Moment;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::path::PathBuf;
 
 /// Writes `history.csv`.
@@ -17,6 +18,20 @@ impl HistoryWriter {
     /// Starts the table with its header.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
         TableWriter::create(path, &Self::COLUMNS.join(",")).map(Self)
+    }
+
+    /// Goes on after the lines of so many steps. What follows them is cut off.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn resume(path: impl Into<PathBuf>, steps: u64) -> Result<Self, OutputError> {
+        let belongs = |line: &str| step_of(line).is_some_and(|step| step <= steps);
+        TableWriter::resume(path, &Self::COLUMNS.join(","), belongs).map(Self)
+    }
+
+    /// A second handle to the file, to bring it to the disk elsewhere.
+    pub(crate) fn handle(&self) -> Result<(File, PathBuf), OutputError> {
+        self.0.handle()
     }
 
     /// Adds the history of a step.

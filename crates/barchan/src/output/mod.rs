@@ -9,6 +9,7 @@
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
 //! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
+//! | `checkpoints/step-000000500.head`, ... | [`CheckpointFolder`] | whole, the last few |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
 //! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
 //!
@@ -25,6 +26,7 @@
 
 mod atomic;
 mod by_rank;
+mod checkpoint_folder;
 mod csv;
 pub mod history;
 pub mod human;
@@ -37,12 +39,16 @@ mod vtk;
 
 pub use atomic::{AtomicFile, write_whole};
 pub use by_rank::{ByRank, Share};
+pub use checkpoint_folder::CheckpointFolder;
+pub(crate) use checkpoint_folder::sync_directory;
 pub use csv::{BODY_COLUMNS, CONTACT_COLUMNS, write_body_rows, write_contact_rows};
 pub use history::HistoryWriter;
-pub use picture::{Colouring, PictureOptions, render, render_on, write_png};
+pub use picture::{
+    Colouring, Look, PictureOptions, VideoError, View, render, render_on, write_image, write_png, write_video,
+};
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
-pub use summary::{SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+pub use summary::{CheckpointSummary, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
 pub use vtk::{
     FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts, write_walls,
 };
@@ -87,6 +93,28 @@ pub enum OutputError {
         /// The path.
         path: PathBuf,
     },
+    /// A directory holds no run that could go on.
+    #[error("{} holds no run: there is no {missing} in it", path.display())]
+    NoRun {
+        /// The directory.
+        path: PathBuf,
+        /// The file that every run has.
+        missing: &'static str,
+    },
+    /// Another process writes the same run.
+    #[error("another process is writing to {}: wait for its end, or choose another directory", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A table is not the one that this program writes.
+    #[error("{} cannot be continued: {found}", path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong with it.
+        found: String,
+    },
     /// Another rank could not write; it says why itself.
     #[error("another rank could not write its files")]
     Elsewhere {
@@ -101,6 +129,7 @@ impl OutputError {
         match self {
             Self::Io { .. } => false,
             Self::Occupied { .. } | Self::ForeignScene { .. } | Self::NotADirectory { .. } => true,
+            Self::NoRun { .. } | Self::InUse { .. } | Self::Table { .. } => true,
             Self::Elsewhere { is_input } => *is_input,
         }
     }

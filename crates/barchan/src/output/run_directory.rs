@@ -8,14 +8,16 @@
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
 use super::vtk::{INDEXES, is_frame_file};
 use super::{
-    Attach, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter, Summary, picture,
+    Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
+    Summary, picture,
 };
 use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
@@ -26,14 +28,16 @@ pub(super) const PICTURE: &str = "picture.png";
 const REPORT: &str = "report.html";
 pub(super) const FRAMES: &str = "frames";
 
-/// The files of a run. The mark of a run, `steps.csv`, goes last, so that a removal which
-/// fails half-way can be repeated.
-const OWN_FILES: [&str; 9] = [SUMMARY, REPORT, PICTURE, INDEXES[0], INDEXES[1], INDEXES[2], SCENE, HISTORY, STEPS];
+/// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
+/// which fails half-way can be repeated.
+const OWN_FILES: [&str; 7] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], HISTORY];
 
 /// A directory into which one run writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RunDirectory {
     path: PathBuf,
+    /// Keeps other processes from writing the same run, as long as it lives; on rank 0.
+    _lock: Option<Arc<Lock>>,
 }
 
 impl RunDirectory {
@@ -55,17 +59,80 @@ impl RunDirectory {
             if !holds_a_run && path.join(SCENE).exists() {
                 return Err(OutputError::ForeignScene { path });
             }
-            remove_run(&path)?;
         }
         // The mark of a run, and the proof that the directory can be written.
         let mark = path.join(STEPS);
-        fs::File::create(&mark).attach("create", &mark)?;
-        Ok(Self { path })
+        let file = File::options().create(true).truncate(false).write(true).open(&mark).attach("create", &mark)?;
+        let lock = lock(file, &path)?;
+        remove_run(&path)?;
+        // Emptied and not removed: the lock is on it.
+        File::options().write(true).truncate(true).open(&mark).attach("create", &mark)?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Opens the directory of a run that is to go on.
+    ///
+    /// # Errors
+    /// If there is no run, or another process writes it.
+    pub fn reopen(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
+        let path = path.into();
+        if path.exists() && !path.is_dir() {
+            return Err(OutputError::NotADirectory { path });
+        }
+        for missing in [STEPS, SCENE] {
+            if !path.join(missing).is_file() {
+                return Err(OutputError::NoRun { path, missing });
+            }
+        }
+        let mark = path.join(STEPS);
+        let file = File::options().write(true).open(&mark).attach("open", &mark)?;
+        let lock = lock(file, &path)?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Removes the files of the run but for its scene, so that it can begin anew.
+    ///
+    /// # Errors
+    /// If one cannot be removed.
+    pub(crate) fn clear(&self) -> Result<(), OutputError> {
+        remove_results(&self.path)
+    }
+
+    /// Removes what a run writes at its end: it goes on.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub(crate) fn remove_results(&self) -> Result<(), OutputError> {
+        [SUMMARY, PICTURE, REPORT].iter().try_for_each(|name| remove(&self.path.join(name)))
+    }
+
+    /// The scene as it was run.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read_scene(&self) -> Result<String, OutputError> {
+        let path = self.path.join(SCENE);
+        fs::read_to_string(&path).attach("read", &path)
+    }
+
+    /// The summary of the run, if it has come to write one that can be read.
+    pub fn read_summary(&self) -> Option<Summary> {
+        serde_json::from_slice(&fs::read(self.path.join(SUMMARY)).ok()?).ok()
+    }
+
+    /// The checkpoints.
+    pub fn checkpoints(&self) -> CheckpointFolder {
+        CheckpointFolder::of_run(&self.path)
+    }
+
+    /// What must be brought to the disk so that the names of files are there, too.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        [self.path.clone(), self.path.join(FRAMES)].into_iter().filter(|path| path.is_dir()).collect()
     }
 
     /// The directory that rank 0 has made with [`RunDirectory::create`], for another rank.
     pub fn join(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), _lock: None }
     }
 
     /// Where it is.
@@ -83,14 +150,52 @@ impl RunDirectory {
         StepsWriter::create(self.path.join(STEPS))
     }
 
+    /// Goes on with the table of steps after so many.
+    ///
+    /// # Errors
+    /// If it does not have them.
+    pub fn resume_steps(&self, steps: u64) -> Result<StepsWriter, OutputError> {
+        StepsWriter::resume(self.path.join(STEPS), steps)
+    }
+
+    /// Whether the table of steps has so many.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub fn check_steps(&self, steps: u64) -> Result<(), OutputError> {
+        StepsWriter::check(&self.path.join(STEPS), steps)
+    }
+
     /// Starts the table of iterations.
     pub fn history(&self) -> Result<HistoryWriter, OutputError> {
         HistoryWriter::create(self.path.join(HISTORY))
     }
 
+    /// Goes on with the table of iterations after so many steps.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn resume_history(&self, steps: u64) -> Result<HistoryWriter, OutputError> {
+        HistoryWriter::resume(self.path.join(HISTORY), steps)
+    }
+
     /// Starts the sequence of frames, of which this rank writes its part.
     pub fn frames(&self, options: FrameOptions, rank: usize, ranks: usize) -> Result<FrameWriter, OutputError> {
         FrameWriter::on_rank(&self.path, options, rank as u32, ranks as u32)
+    }
+
+    /// Goes on with the sequence of frames after so many.
+    ///
+    /// # Errors
+    /// If those are not there.
+    pub fn resume_frames(
+        &self,
+        options: FrameOptions,
+        rank: usize,
+        ranks: usize,
+        frames: usize,
+    ) -> Result<FrameWriter, OutputError> {
+        FrameWriter::resume(&self.path, options, rank as u32, ranks as u32, frames)
     }
 
     /// Draws the bodies of all ranks, which all call this. Rank 0 writes the picture.
@@ -144,12 +249,37 @@ fn file_stem(name: &str) -> String {
     if stem.is_empty() { "run".into() } else { stem }
 }
 
-/// Removes the files that a run writes, and nothing else.
+/// A lock on the mark of a run. The system takes it away when the process ends, however it does.
+#[cfg(unix)]
+type Lock = nix::fcntl::Flock<File>;
+#[cfg(not(unix))]
+type Lock = File;
+
+/// Keeps other processes away. Where the file system knows no locks, nothing does.
+#[cfg(unix)]
+fn lock(mark: File, path: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
+    use nix::errno::Errno;
+    match Lock::lock(mark, nix::fcntl::FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(Arc::new(lock))),
+        Err((_, Errno::EWOULDBLOCK)) => Err(OutputError::InUse { path: path.to_owned() }),
+        Err(_) => Ok(None),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(mark: File, _: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
+    Ok(Some(Arc::new(mark)))
+}
+
+/// Removes the files that a run writes but for its mark, and nothing else.
 fn remove_run(path: &Path) -> Result<(), OutputError> {
-    let remove = |path: &Path| match fs::remove_file(path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
-        result => result.attach("remove", path),
-    };
+    remove_results(path)?;
+    remove(&path.join(format!(".{SCENE}{PARTIAL_SUFFIX}")))?;
+    remove(&path.join(SCENE))
+}
+
+/// The same, and the scene stays.
+fn remove_results(path: &Path) -> Result<(), OutputError> {
     let remove_all = |directory: &Path, is_own: fn(&str) -> bool| {
         for entry in fs::read_dir(directory).attach("read directory", directory)? {
             let entry = entry.attach("read directory", directory)?;
@@ -160,6 +290,7 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
         Ok(())
     };
     remove_all(path, is_problem)?;
+    CheckpointFolder::of_run(path).clear()?;
     let frames = path.join(FRAMES);
     if frames.is_dir() {
         remove_all(&frames, is_frame)?;
@@ -171,6 +302,14 @@ fn remove_run(path: &Path) -> Result<(), OutputError> {
         remove(&path.join(name))?;
     }
     Ok(())
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), OutputError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        result => result.attach("remove", path),
+    }
 }
 
 /// Whether this is the name of a file of a frame, whole or partial.
@@ -228,7 +367,7 @@ mod tests {
             SCENE,
             SUMMARY,
             PICTURE,
-            "report.html",
+            REPORT,
             ".report.html.partial",
             "frames.pvd",
             "walls.pvd",
@@ -256,12 +395,43 @@ mod tests {
         ] {
             fs::write(path.join(FRAMES).join(name), "x").unwrap();
         }
+        let checkpoints = CheckpointFolder::of_run(path);
+        checkpoints.make().unwrap();
+        fs::write(checkpoints.head(7), "x").unwrap();
+        fs::write(checkpoints.part(7, 0), "x").unwrap();
         RunDirectory::create(path, true).unwrap();
         assert_eq!(scratch.names(), [FRAMES, "notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
         assert_eq!(names(&path.join(FRAMES)), ["frame-000002-best.vtp", "frame-best.vtp"]);
         fs::remove_dir_all(path.join(FRAMES)).unwrap();
         RunDirectory::create(path, true).unwrap();
         assert_eq!(scratch.names(), ["notes.md", "problem-x.txt", STEPS, "steps.csv.bak"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn two_never_write_the_same_run() {
+        let scratch = Scratch::new();
+        let run = RunDirectory::create(scratch.path(), false).unwrap();
+        run.write_scene("first").unwrap();
+        for second in [RunDirectory::reopen(scratch.path()), RunDirectory::create(scratch.path(), true)] {
+            assert!(second.unwrap_err().to_string().starts_with("another process is writing to "));
+        }
+        assert_eq!(run.read_scene().unwrap(), "first");
+        let also = run.clone();
+        drop(run);
+        assert!(RunDirectory::reopen(scratch.path()).is_err());
+        drop(also);
+        RunDirectory::reopen(scratch.path()).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_run_is_not_opened_as_one() {
+        let scratch = Scratch::new();
+        let error = |path: &Path| RunDirectory::reopen(path).unwrap_err().to_string();
+        assert!(error(&scratch.path().join("nowhere")).ends_with("holds no run: there is no steps.csv in it"));
+        fs::write(scratch.path().join(STEPS), "").unwrap();
+        assert!(error(scratch.path()).ends_with("holds no run: there is no scene.toml in it"));
+        assert!(error(&scratch.path().join(STEPS)).ends_with("is not a directory"));
     }
 
     #[test]

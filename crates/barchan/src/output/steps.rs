@@ -1,12 +1,13 @@
 //! `steps.csv`: a line a step.
 
 use super::OutputError;
-use super::table::TableWriter;
+use super::table::{TableWriter, step_of, whole_lines};
 use crate::solver::Status;
 use crate::step::StepReport;
 use crate::world::Energy;
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// How a value stands in the table.
@@ -165,6 +166,41 @@ impl StepsWriter {
         TableWriter::create(path, &StepRow::COLUMNS.join(",")).map(Self)
     }
 
+    /// Goes on after the row of step `steps`. What follows it is cut off.
+    ///
+    /// # Errors
+    /// If the table does not have the rows up to there.
+    pub fn resume(path: impl Into<PathBuf>, steps: u64) -> Result<Self, OutputError> {
+        let path = path.into();
+        Self::check(&path, steps)?;
+        TableWriter::resume(path, &StepRow::COLUMNS.join(","), |line| step_of(line).is_some_and(|k| k <= steps))
+            .map(Self)
+    }
+
+    /// Whether a table has a row for each of so many steps.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub fn check(path: &Path, steps: u64) -> Result<(), OutputError> {
+        let mut next = 1;
+        let belongs = |line: &str| {
+            let is_next = next <= steps && step_of(line) == Some(next);
+            next += 1;
+            is_next
+        };
+        let (_, found) = whole_lines(path, &StepRow::COLUMNS.join(","), belongs)?;
+        if found == steps {
+            return Ok(());
+        }
+        let found = format!("it has the rows of {found} steps, where {steps} are expected");
+        Err(OutputError::Table { path: path.to_owned(), found })
+    }
+
+    /// A second handle to the file, to bring it to the disk elsewhere.
+    pub(crate) fn handle(&self) -> Result<(File, PathBuf), OutputError> {
+        self.0.handle()
+    }
+
     /// Where the table is.
     pub fn path(&self) -> &Path {
         self.0.path()
@@ -245,6 +281,29 @@ mod tests {
         assert!(text.len() > FLUSH_BYTES && text.ends_with('\n'));
         drop(writer);
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2001);
+    }
+
+    #[test]
+    fn a_table_goes_on_after_any_of_its_rows() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("steps.csv");
+        let row = |step| StepRow { step, ..StepRow::default() };
+        let mut writer = StepsWriter::create(&path).unwrap();
+        (1..=9).for_each(|step| writer.push(&row(step)).unwrap());
+        drop(writer);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        // Half a row at the end, as a power cut may leave it.
+        for (cut, from) in [(0, 9), (1, 8), (0, 4), (30, 0)] {
+            std::fs::write(&path, &whole[..whole.len() - cut]).unwrap();
+            let mut writer = StepsWriter::resume(&path, from).unwrap();
+            (from + 1..=9).for_each(|step| writer.push(&row(step)).unwrap());
+            drop(writer);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), whole, "{from}");
+        }
+        let error = StepsWriter::resume(&path, 10).unwrap_err().to_string();
+        assert!(error.ends_with("steps.csv cannot be continued: it has the rows of 9 steps, where 10 are expected"));
+        std::fs::write(&path, "step,colour\n1,red\n").unwrap();
+        assert!(StepsWriter::resume(&path, 1).unwrap_err().to_string().contains("other columns"));
     }
 
     #[test]

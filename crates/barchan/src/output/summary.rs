@@ -50,9 +50,34 @@ pub struct Summary {
     pub peak_rss_bytes: u64,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
+    /// How often the run has gone on after it had stopped.
+    #[serde(default)]
+    pub restarts: u64,
+    /// The step after which it has gone on last; 0 if it had to begin anew.
+    #[serde(default)]
+    pub restarted_at: Option<u64>,
+    /// Checkpoints that could not be used then, and why.
+    #[serde(default)]
+    pub passed_over: Vec<String>,
+    /// Checkpoints since then.
+    #[serde(default)]
+    pub checkpoints: CheckpointSummary,
     /// What each rank had and did; on rank 0, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_rank: Option<ByRank>,
+}
+
+/// The checkpoints of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointSummary {
+    /// Those that came to the disk.
+    pub written: u64,
+    /// Those that did not.
+    pub failed: u64,
+    /// Why the last of these did not.
+    pub failure: Option<String>,
+    /// The longest that the simulation waited for one, in seconds.
+    pub longest_pause: f64,
 }
 
 /// How the solver did over all steps.
@@ -174,6 +199,11 @@ impl Summary {
         let memory =
             if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
         line("machine", format!("{ranks}{} thread{plural}{memory}", self.threads));
+        if let Some(step) = self.restarted_at {
+            let times =
+                if self.restarts > 1 { format!(", the last of {} times", self.restarts) } else { String::new() };
+            line("restarted", format!("after step {}{times}", grouped(step)));
+        }
         line("state hash", self.state_hash.clone());
         text += &self.by_rank.as_ref().map(ByRank::table).unwrap_or_default();
         for warning in self.warnings() {
@@ -194,6 +224,12 @@ impl Summary {
         }
         if !(self.energy.kinetic.is_finite() && self.energy.potential.is_finite()) {
             warnings.push("the energy is not finite: the result is not to be trusted".into());
+        }
+        if let CheckpointSummary { failed: 1.., failure: Some(failure), .. } = &self.checkpoints {
+            let failed = self.checkpoints.failed;
+            let lost =
+                if failed == 1 { "a checkpoint was lost".into() } else { format!("{failed} checkpoints were lost") };
+            warnings.push(format!("{lost}: {failure}"));
         }
         if self.interrupted {
             warnings.push("the run was interrupted before its end".into());
@@ -257,6 +293,10 @@ mod tests {
             seconds,
             peak_rss_bytes: 180_000_000,
             interrupted: false,
+            restarts: 0,
+            restarted_at: None,
+            passed_over: Vec::new(),
+            checkpoints: CheckpointSummary::default(),
             by_rank: None,
         }
     }
@@ -271,8 +311,8 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "bodies contacts energy interrupted max_penetration mean_penetration peak_rss_bytes ranks scenario \
-             seconds solver state_hash steps threads time version"
+            "bodies checkpoints contacts energy interrupted max_penetration mean_penetration passed_over \
+             peak_rss_bytes ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
         );
         assert_eq!(keys(&json["energy"]), "kinetic potential");
         assert_eq!(
@@ -281,6 +321,7 @@ mod tests {
              tolerance"
         );
         assert_eq!(keys(&json["seconds"]), "broad exchange integrate narrow output solve total");
+        assert_eq!(keys(&json["checkpoints"]), "failed failure longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }
 
@@ -310,8 +351,11 @@ mod tests {
         summary.solver.steps_converged = 588;
         summary.solver.residual_max = 3.1e-2;
         summary.interrupted = true;
+        summary.checkpoints.failed = 2;
+        summary.checkpoints.failure = Some("cannot write x: no room".into());
         let table = summary.table();
         let expected = "WARNING: 12 of 600 steps missed the tolerance 1e-2 (worst residual 3.1e-2)\n\
+                        WARNING: 2 checkpoints were lost: cannot write x: no room\n\
                         WARNING: the run was interrupted before its end\n";
         assert!(table.ends_with(expected), "{table}");
     }

@@ -6,7 +6,7 @@
 
 use super::{Attach, OutputError};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,26 @@ impl TableWriter {
         Ok(writer)
     }
 
+    /// Goes on with a table that has this header, after the last line that `belongs`; what follows it is
+    /// cut off, and so is half a line.
+    pub(super) fn resume(
+        path: impl Into<PathBuf>,
+        header: &str,
+        belongs: impl FnMut(&str) -> bool,
+    ) -> Result<Self, OutputError> {
+        let path = path.into();
+        let written = whole_lines(&path, header, belongs)?.0;
+        let mut file = File::options().write(true).open(&path).attach("open", &path)?;
+        file.set_len(written).attach("cut", &path)?;
+        file.seek(SeekFrom::End(0)).attach("open", &path)?;
+        Ok(Self { path, file, pending: String::new(), written, last_flush: Instant::now() })
+    }
+
+    /// A second handle to the file, to bring it to the disk elsewhere.
+    pub(super) fn handle(&self) -> Result<(File, PathBuf), OutputError> {
+        Ok((self.file.try_clone().attach("open", &self.path)?, self.path.clone()))
+    }
+
     /// Where the table is.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -62,6 +82,36 @@ impl TableWriter {
         self.pending.clear();
         result.attach("write", &self.path)
     }
+}
+
+/// Bytes and number of the lines behind the header, up to the first that does not belong, and that
+/// header's bytes with them.
+pub(super) fn whole_lines(
+    path: &Path,
+    header: &str,
+    mut belongs: impl FnMut(&str) -> bool,
+) -> Result<(u64, u64), OutputError> {
+    let mut from = BufReader::with_capacity(FLUSH_BYTES, File::open(path).attach("open", path)?);
+    let mut line = String::new();
+    from.read_line(&mut line).attach("read", path)?;
+    if line.strip_suffix('\n') != Some(header) {
+        let found = "it begins with other columns than those that this program writes".into();
+        return Err(OutputError::Table { path: path.to_owned(), found });
+    }
+    let (mut bytes, mut count) = (line.len() as u64, 0);
+    loop {
+        line.clear();
+        from.read_line(&mut line).attach("read", path)?;
+        match line.strip_suffix('\n') {
+            Some(row) if belongs(row) => (bytes, count) = (bytes + line.len() as u64, count + 1),
+            _ => return Ok((bytes, count)),
+        }
+    }
+}
+
+/// The step that a line begins with.
+pub(super) fn step_of(line: &str) -> Option<u64> {
+    line.split(',').next()?.parse().ok()
 }
 
 impl Drop for TableWriter {

@@ -91,6 +91,11 @@ impl Curve {
         Self { frame, periods: *periods, extent, scale, cells, first: number(cells.low), last: number(cells.high) }
     }
 
+    /// The box that it was laid through. [`Curve::around`] it lays the same curve again.
+    pub fn extent(&self) -> Aabb {
+        self.extent
+    }
+
     /// The periodic cell that it goes through.
     pub fn periods(&self) -> &Periods {
         &self.periods

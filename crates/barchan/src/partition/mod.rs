@@ -79,4 +79,18 @@ pub trait Partition: Send + Sync {
 
     /// A box that this rank's region lies in; infinite where the region is.
     fn bounds(&self) -> Aabb;
+
+    /// This rank's part of a curve that is cut anew now and then; `None` where regions stay.
+    fn range(&self) -> Option<Range> {
+        None
+    }
+}
+
+/// A part of a Morton curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// The curve.
+    pub curve: Curve,
+    /// From the first key up to the one behind the last.
+    pub keys: [u64; 2],
 }

@@ -12,7 +12,7 @@
 use super::curve::{Cells, Curve, END};
 use super::error::PartitionError;
 use super::ranges::Ranges;
-use super::{Cuts, Partition};
+use super::{Cuts, Partition, Range};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
 use crate::world::reorder::{MORTON_BITS, morton_key};
@@ -179,6 +179,10 @@ impl Partition for Morton {
 
     fn bounds(&self) -> Aabb {
         self.bounds
+    }
+
+    fn range(&self) -> Option<Range> {
+        Some(Range { curve: self.curve, keys: self.own })
     }
 }
 

@@ -4,7 +4,9 @@
 //! the projection that every solver starts with.
 
 use crate::narrow::Contacts;
+use crate::util::bulk::Keep;
 use crate::util::lanes::ContactVec;
+use crate::util::pack::Unpacker;
 use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
 use crate::world::Bodies;
 use glam::DVec3;
@@ -99,6 +101,48 @@ impl WarmStart {
     /// The same, with which of several contacts of the same bodies it is.
     pub(crate) fn entries(&self) -> impl Iterator<Item = ([u32; 2], u8, DVec3)> + '_ {
         self.pairs.iter().zip(&self.features).zip(self.impulses.iter()).map(|((&pair, &k), p)| (pair, k, p))
+    }
+
+    /// Impulses of given contacts among so many bodies: bodies A and B, which of their contacts, and the
+    /// impulse on A.
+    pub(crate) fn from_entries(mut entries: Vec<([u32; 2], u8, DVec3)>, bodies: usize) -> Self {
+        entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
+        let mut start = vec![0; bodies + 1];
+        for (pair, ..) in &entries {
+            start[pair[0] as usize + 1] += 1;
+        }
+        for a in 0..bodies {
+            start[a + 1] += start[a];
+        }
+        Self {
+            start,
+            pairs: entries.iter().map(|entry| entry.0).collect(),
+            features: entries.iter().map(|entry| entry.1).collect(),
+            impulses: ContactVec::from_slice(&entries.iter().map(|entry| entry.2).collect::<Vec<_>>()),
+            received: Vec::new(),
+        }
+    }
+
+    /// Appends all that is remembered between two steps.
+    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+        self.start.keep(out);
+        self.pairs.keep(out);
+        self.features.keep(out);
+        self.impulses.keep(out);
+    }
+
+    /// Takes back what [`WarmStart::keep`] wrote, of so many bodies.
+    pub(crate) fn restore(from: &mut Unpacker<'_>, bodies: usize) -> Option<Self> {
+        let (start, pairs) = (Vec::<u32>::restore(from)?, Vec::<[u32; 2]>::restore(from)?);
+        let (features, impulses) = (Vec::<u8>::restore(from)?, ContactVec::restore(from)?);
+        let contacts = pairs.len();
+        let is_sound = features.len() == contacts
+            && impulses.len() == contacts
+            && start.len() <= bodies + 1
+            && start.is_sorted()
+            && start.last().map_or(contacts == 0, |&end| end as usize == contacts)
+            && pairs.iter().flatten().all(|&body| (body as usize) < bodies);
+        is_sound.then_some(Self { start, pairs, features, impulses, received: Vec::new() })
     }
 
     /// Follows a re-ordering of `before` bodies, where the body at `order[i]` has moved to index `i`;

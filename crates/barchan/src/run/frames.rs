@@ -5,6 +5,7 @@
 //! written its piece.
 
 use super::background::{Background, Job};
+use crate::checkpoint::Taken;
 use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
@@ -22,6 +23,36 @@ pub(super) struct Frames {
     last: Option<u64>,
     /// Frames that rank 0 has completed or is about to; those of one rank are complete at once.
     complete: usize,
+    /// Frames that were there when the run went on.
+    before: usize,
+}
+
+/// What a run that goes on after a checkpoint has of its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past {
+    /// How many.
+    pub(super) frames: usize,
+    /// The step of the last.
+    last: Option<u64>,
+}
+
+impl Past {
+    /// Those that were due by then, and the last one where that is the end of the run: what else may lie
+    /// there was written because somebody had stopped it.
+    pub(super) fn of(scene: &Scene, at: Taken) -> Self {
+        let Time { step: h, .. } = scene.time;
+        let interval = scene.output.frame_interval;
+        let mut past = Self { frames: 0, last: None };
+        let mut add = |step| past = Self { frames: past.frames + 1, last: Some(step) };
+        if interval > 0.0 {
+            add(0);
+            (1..=at.step).filter(|&step| frame_due(step, h, interval)).for_each(&mut add);
+        }
+        if at.is_end && at.step == scene.time.steps() && past.last != Some(at.step) {
+            past = Self { frames: past.frames + 1, last: Some(at.step) };
+        }
+        past
+    }
 }
 
 impl Frames {
@@ -39,7 +70,13 @@ impl Frames {
             Job::Complete(frames) => writer.complete(*frames),
         })?;
         let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
-        Ok(Self { background, rank, time: scene.time, interval: scene.output.frame_interval, last: None, complete })
+        let (time, interval) = (scene.time, scene.output.frame_interval);
+        Ok(Self { background, rank, time, interval, last: None, complete, before: 0 })
+    }
+
+    /// The same where some are there already.
+    pub(super) fn after(self, past: Past) -> Self {
+        Self { last: past.last, before: past.frames, complete: self.complete.max(past.frames), ..self }
     }
 
     /// Takes the frame of time zero, unless the last state is the only frame.
@@ -60,6 +97,16 @@ impl Frames {
     /// Takes the last frame, if it is not there yet, and waits until all ranks have written all.
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
         let taken = if self.last == Some(step) { Ok(()) } else { self.take(step, simulation) };
+        self.wait(taken, simulation)
+    }
+
+    /// Waits until all ranks have written all frames that were taken, if they could be taken. All ranks
+    /// call this, and fail together.
+    pub(super) fn wait(
+        &mut self,
+        taken: Result<(), OutputError>,
+        simulation: &mut Simulation,
+    ) -> Result<(), OutputError> {
         let written = taken.and_then(|()| self.background.settle());
         let comm = simulation.line().1;
         agree(comm, written)?;
@@ -77,9 +124,9 @@ impl Frames {
         let _ = self.background.settle();
     }
 
-    /// Pieces that this rank has written, as far as it has heard.
+    /// Frames of which this rank has written its piece, as far as it has heard.
     pub(super) fn finished(&self) -> usize {
-        self.background.finished()
+        self.before + self.background.finished()
     }
 
     /// Every rank has written so many pieces.
@@ -133,6 +180,21 @@ mod tests {
             let last = u64::from(steps > 0 && !frame_due(steps, h, interval));
             assert_eq!(frame_count(&scene), 1 + due + last, "{h} {end} {interval}");
         }
+        let scene = |interval, end| {
+            let mut scene = Scene { time: Time { step: 0.1, end }, ..Scene::default() };
+            scene.output.frame_interval = interval;
+            scene
+        };
+        let past = |scene: &Scene, step, is_end| {
+            let Past { frames, last } = Past::of(scene, Taken { step, is_end });
+            (frames, last)
+        };
+        assert_eq!(past(&scene(0.3, 1.0), 7, false), (3, Some(6)));
+        // The end of the run has a frame of its own, until the run is to go further.
+        assert_eq!(past(&scene(0.3, 0.7), 7, true), (4, Some(7)));
+        assert_eq!(past(&scene(0.3, 1.0), 7, true), (3, Some(6)));
+        assert_eq!(past(&scene(0.3, 0.6), 6, true), (3, Some(6)));
+        assert_eq!((past(&scene(0.0, 1.0), 7, false), past(&scene(0.0, 0.7), 7, true)), ((0, None), (1, Some(7))));
         assert!(frame_due(2, 0.1, 0.2) && !frame_due(1, 0.1, 0.2) && frame_due(20, 1e-3, 0.02));
         assert_eq!(frame_count(&Scene::default()), 1);
     }

@@ -28,10 +28,13 @@
 mod background;
 mod frames;
 mod recorder;
+mod resume;
 mod tally;
 
 pub use frames::frame_count;
+pub use resume::{Origin, ResumeError, Resumption};
 
+use crate::checkpoint::{Head, Writer};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
@@ -73,6 +76,9 @@ pub struct Progress<'a> {
     pub report: &'a StepReport,
     /// This rank's state after it.
     pub world: &'a World,
+    /// What has gone wrong since the step before without ending the run: a checkpoint could not be
+    /// written. Known to rank 0.
+    pub trouble: Option<&'a str>,
     /// This rank's simulation, to take frames of.
     pub simulation: &'a Simulation,
 }
@@ -154,6 +160,12 @@ pub struct Run {
     simulation: Simulation,
     tally: Tally,
     recorder: Option<Recorder>,
+    /// Takes checkpoints, where there is a directory for them.
+    writer: Option<Writer>,
+    /// Seconds of the run before it has gone on.
+    seconds_before: f64,
+    origin: Origin,
+    trouble: Option<String>,
     /// Steps whose problems are still to be written.
     dumps: BTreeSet<u64>,
 }
@@ -180,15 +192,16 @@ impl Run {
             scene.time.end = steps as f64 * scene.time.step;
         }
         let mut simulation = Simulation::on_ranks(&scene, comm)?;
-        // Ranks that judged by different rules would not fail together.
-        let mut strict = [f64::from(u8::from(options.strict))];
-        simulation.line().1.all_reduce(Reduction::Max, &mut strict);
         Ok(Self {
-            strict: strict[0] > 0.0,
+            strict: resume::all_strict(options, simulation.line().1),
             steps_total: scene.time.steps(),
             started,
             tally: Tally::default(),
             recorder: None,
+            writer: None,
+            seconds_before: 0.0,
+            origin: Origin::default(),
+            trouble: None,
             dumps: BTreeSet::new(),
             simulation,
             scene,
@@ -213,7 +226,9 @@ impl Run {
         let comm = self.simulation.line().1;
         comm.stage("output");
         let directory = make_together(comm, make)?;
+        let folder = directory.checkpoints();
         self.recorder = Some(Recorder::start(directory, &self.scene, &mut self.simulation)?);
+        self.writer = Some(Writer::new(folder, self.scene.checkpoint, None));
         Ok(())
     }
 
@@ -258,7 +273,10 @@ impl Run {
         if let (Err(_), Some(recorder)) = (&advanced, &mut self.recorder) {
             recorder.settle(&mut self.simulation);
         }
-        let result = advanced.and_then(|()| self.record_end());
+        let result = advanced.and_then(|()| self.end());
+        if let Some(writer) = &mut self.writer {
+            writer.settle(self.simulation.line().1);
+        }
         let summary = self.summary();
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
         let written = agree(self.simulation.line().1, written);
@@ -279,11 +297,77 @@ impl Run {
                 Some(recorder) => recorder.step(&self.tally, &report, &mut self.simulation),
                 None => Ok(()),
             };
+            self.trouble = self.writer.as_mut().and_then(Writer::trouble);
             let stop = written.is_ok() && observe(&self.progress(&report)).is_break();
-            if self.agree_to_stop(stop, written)? {
+            let votes = self.vote(stop, written)?;
+            if votes.stop {
                 break;
             }
+            self.mind_checkpoints(&votes)?;
         }
+        Ok(())
+    }
+
+    /// What comes after the last step. A run that was interrupted is kept before anything else is
+    /// written: whoever is in a hurry may interrupt that, too.
+    fn end(&mut self) -> Result<(), RunError> {
+        if self.tally.steps < self.steps_total {
+            self.keep_last(false)?;
+            return self.record_end();
+        }
+        let recorded = self.record_end();
+        self.keep_last(recorded.is_ok())?;
+        recorded
+    }
+
+    /// Settles the checkpoint that all ranks have written, and takes one if it is time. What must be soon
+    /// waits for the one before; what must only be some time does not.
+    fn mind_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        if writer.is_pending() && !votes.busy {
+            writer.settle(self.simulation.line().1);
+        }
+        let step = self.tally.steps;
+        let due = writer.due_by_steps(step) || votes.due && !writer.is_pending();
+        // At the end there will be one anyway.
+        if due && step < self.steps_total { self.take_checkpoint(false) } else { Ok(()) }
+    }
+
+    /// Takes the last checkpoint, unless it is there, and waits until it is on the disk.
+    fn keep_last(&mut self, is_end: bool) -> Result<(), OutputError> {
+        let Some(writer) = self.writer.as_mut().filter(|writer| writer.is_on()) else { return Ok(()) };
+        writer.settle(self.simulation.line().1);
+        let step = self.tally.steps;
+        match writer.last() {
+            Some(last) if last.step == step => {
+                if is_end && !last.is_end && self.simulation.line().1.rank() == 0 {
+                    writer.mark_end(self.scene.to_toml());
+                }
+                Ok(())
+            }
+            _ => self.take_checkpoint(is_end),
+        }
+    }
+
+    /// Takes a checkpoint. It is written while the run goes on.
+    fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
+        let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
+        self.simulation.line().1.stage("checkpoint");
+        let before = recorder.before_checkpoint(&mut self.simulation)?;
+        let comm = self.simulation.line().1;
+        let scene = if comm.rank() == 0 { self.scene.to_toml() } else { String::new() };
+        let head = Head {
+            step: self.tally.steps,
+            is_end,
+            restarts: self.origin.restarts,
+            scene,
+            version: env!("CARGO_PKG_VERSION").into(),
+            parts: Vec::new(),
+        };
+        let total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let mut record = Vec::new();
+        self.tally.write([recorder.seconds(), recorder.told(), total], &mut record);
+        writer.take(&mut self.simulation, head, &record, before);
         Ok(())
     }
 
@@ -297,20 +381,25 @@ impl Run {
         Ok(report)
     }
 
-    /// Whether any rank wants to stop. If one could not write, all fail. And frames of which all ranks
-    /// have written their parts are completed.
-    fn agree_to_stop(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<bool, OutputError> {
-        self.simulation.line().1.stage("output");
-        let [stop, failed] = [stop, written.is_err()].map(|vote| f64::from(u8::from(vote)));
+    /// Whether any rank wants to stop, whether rank 0's clock asks for a checkpoint, and whether any rank
+    /// is busy with one. If one could not write, all fail. And frames of which all ranks have written
+    /// their parts are completed.
+    fn vote(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<Votes, OutputError> {
+        let comm = self.simulation.line().1;
+        comm.stage("output");
+        let due = comm.rank() == 0 && self.writer.as_ref().is_some_and(Writer::due_by_time);
+        let busy = self.writer.as_ref().is_some_and(Writer::is_busy);
+        let [stop, failed, due, busy] = [stop, written.is_err(), due, busy].map(|vote| f64::from(u8::from(vote)));
         // The fewest, by way of the most.
         let frames = -(self.recorder.as_ref().map_or(0, Recorder::frames_written) as f64);
-        let mut votes = [stop, failed, frames];
-        self.simulation.line().1.all_reduce(Reduction::Max, &mut votes);
+        let mut votes = [stop, failed, due, busy, frames];
+        comm.all_reduce(Reduction::Max, &mut votes);
         written?;
         if let Some(recorder) = &mut self.recorder {
-            recorder.complete_frames(-votes[2] as usize);
+            recorder.complete_frames(-votes[4] as usize);
         }
-        if votes[1] > 0.0 { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(votes[0] > 0.0) }
+        let [stop, failed, due, busy, _] = votes.map(|vote| vote > 0.0);
+        if failed { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(Votes { stop, due, busy }) }
     }
 
     /// Of the ranks that know why the run failed, the first says it. All ranks have failed, or none.
@@ -342,6 +431,7 @@ impl Run {
             missed: self.tally.missed(),
             report,
             world: &self.simulation.world,
+            trouble: self.trouble.as_deref(),
             simulation: &self.simulation,
         }
     }
@@ -358,7 +448,10 @@ impl Run {
         let mut summary = self.tally.summary(&self.scene, &mut self.simulation);
         summary.interrupted = self.tally.steps < self.steps_total;
         summary.seconds.output = self.recorder.as_ref().map_or(0.0, Recorder::seconds);
-        summary.seconds.total = self.started.elapsed().as_secs_f64();
+        summary.seconds.total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let Origin { restarts, step, passed_over } = self.origin.clone();
+        (summary.restarts, summary.restarted_at, summary.passed_over) = (restarts, step, passed_over);
+        summary.checkpoints = self.writer.as_ref().map(Writer::summary).unwrap_or_default();
         summary
     }
 
@@ -370,6 +463,14 @@ impl Run {
         let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
         Err(RunError::MissedTolerance { missed, steps: summary.steps, tolerance, residual })
     }
+}
+
+/// What all ranks have agreed on after a step.
+#[derive(Clone, Copy, Debug)]
+struct Votes {
+    stop: bool,
+    due: bool,
+    busy: bool,
 }
 
 /// Rank 0 makes the directory, and tells the others where it is.
@@ -432,7 +533,7 @@ mod tests {
             .unwrap();
         assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
         assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
-        let frames = ["contacts.pvd", "frames", "frames.pvd"];
+        let frames = ["checkpoints", "contacts.pvd", "frames", "frames.pvd"];
         let others = ["picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
         assert_eq!(scratch.names(), [&frames[..], &others[..]].concat());
         // Bodies and contacts at 0, 4 and 8 ms, and the end; walls that stand still.

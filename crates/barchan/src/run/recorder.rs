@@ -1,8 +1,10 @@
 //! When a run writes what: the scene at once, a row a step, frames at their interval, the
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
-use super::frames::Frames;
+use super::frames::{Frames, Past};
 use super::tally::Tally;
+use crate::checkpoint::{Before, Taken};
+use crate::frame::Frame;
 use crate::output::{
     FrameOptions, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
 };
@@ -60,6 +62,71 @@ impl Recorder {
         let writer = directory.frames(FrameOptions::of(scene), rank, ranks)?;
         let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?;
         Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+    }
+
+    /// Goes on in a directory after a checkpoint: what came after it goes. `seconds` were spent on writing
+    /// by then, and told.
+    pub(super) fn resume(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        [seconds, told, _]: [f64; 3],
+        simulation: &mut Simulation,
+    ) -> Result<Self, OutputError> {
+        let opened = Self::reopen(directory, scene, at, simulation);
+        Ok(Self { seconds, told, ..agree(simulation.line().1, opened)? })
+    }
+
+    fn reopen(
+        directory: RunDirectory,
+        scene: &Scene,
+        at: Taken,
+        simulation: &mut Simulation,
+    ) -> Result<Self, OutputError> {
+        let comm = simulation.line().1;
+        let (rank, ranks) = (comm.rank(), comm.size());
+        let tables = if rank == 0 {
+            directory.remove_results()?;
+            let history = if scene.output.history { Some(directory.resume_history(at.step)?) } else { None };
+            let steps = directory.resume_steps(at.step)?;
+            directory.write_scene(&scene.to_toml())?;
+            directory.checkpoints().prune(at.step, usize::MAX)?;
+            Some(Tables { steps, history })
+        } else {
+            None
+        };
+        let past = Past::of(scene, at);
+        let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
+        let mut now = Frame::default();
+        now.capture(simulation, rank as u32);
+        writer.drop_others(&now)?;
+        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?.after(past);
+        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+    }
+
+    /// Brings all frames and rows to their files, and says what must be on the disk before a checkpoint
+    /// counts. All ranks call this, and fail together.
+    pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
+        let start = Instant::now();
+        self.frames.wait(Ok(()), simulation)?;
+        let before = self.flush();
+        self.seconds += start.elapsed().as_secs_f64();
+        agree(simulation.line().1, before)
+    }
+
+    fn flush(&mut self) -> Result<Before, OutputError> {
+        let Some(tables) = &mut self.tables else { return Ok(Before::default()) };
+        tables.flush()?;
+        let mut files = vec![tables.steps.handle()?];
+        if let Some(history) = &tables.history {
+            files.push(history.handle()?);
+        }
+        Ok(Before { files, directories: self.directory.directories() })
+    }
+
+    /// The part of [`Recorder::seconds`] that rows have told.
+    pub(super) fn told(&self) -> f64 {
+        self.told
     }
 
     /// Takes a frame if it is time for one, then writes the row. What cannot be written is known to one

@@ -2,9 +2,11 @@
 
 use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
-use crate::output::{ByRank, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+use crate::output::{
+    ByRank, CheckpointSummary, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes,
+};
 use crate::scene::Scene;
-use crate::solver::Status;
+use crate::solver::{SolverName, Status};
 use crate::step::{Simulation, StepReport};
 use crate::util::pack::{Pack, Unpacker};
 use std::collections::BTreeMap;
@@ -94,6 +96,10 @@ impl Tally {
             seconds: self.seconds,
             peak_rss_bytes: memory[0] as u64,
             interrupted: false,
+            restarts: 0,
+            restarted_at: None,
+            passed_over: Vec::new(),
+            checkpoints: CheckpointSummary::default(),
             by_rank,
         }
     }
@@ -124,6 +130,50 @@ impl Tally {
             Some(rows) => Some(ByRank::new(scene.domain.chosen().map_or("", |name| name.name()), rows)),
             None => comm.abort("what a rank had and did makes no sense"),
         }
+    }
+}
+
+impl Pack for Tally {
+    fn pack(&self, out: &mut Vec<u8>) {
+        let Self { steps, time, contacts, taken, penetration, iterations, iterations_max, .. } = self;
+        let Self { operator_applications, residual_max, converged, seconds, busy, .. } = self;
+        [*steps, *contacts as u64, *iterations, *operator_applications, *converged].pack(out);
+        iterations_max.pack(out);
+        [*time, penetration.max, penetration.mean, *residual_max, *busy].pack(out);
+        let StageSeconds { exchange, broad, narrow, solve, integrate, output: _, total: _ } = *seconds;
+        [exchange, broad, narrow, solve, integrate].pack(out);
+        (taken.len() as u64).pack(out);
+        for (name, steps) in taken {
+            (*name).to_owned().pack(out);
+            steps.pack(out);
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let [steps, contacts, iterations, operator_applications, converged] = from.take()?;
+        let iterations_max = from.take()?;
+        let [time, max, mean, residual_max, busy] = from.take()?;
+        let [exchange, broad, narrow, solve, integrate] = from.take()?;
+        let mut taken = BTreeMap::new();
+        for _ in 0..from.take::<u64>()? {
+            let name: String = from.take()?;
+            let (name, ..) = SolverName::ALL.iter().map(|entry| (entry.1, ())).find(|entry| entry.0 == name)?;
+            taken.insert(name, from.take()?);
+        }
+        Some(Self {
+            steps,
+            time,
+            contacts: usize::try_from(contacts).ok()?,
+            taken,
+            penetration: Penetration { max, mean },
+            iterations,
+            iterations_max,
+            operator_applications,
+            residual_max,
+            converged: converged.min(steps),
+            seconds: StageSeconds { exchange, broad, narrow, solve, integrate, ..StageSeconds::default() },
+            busy,
+        })
     }
 }
 
@@ -162,6 +212,22 @@ mod tests {
             sum_of_ranks(&mut *comm, own)
         });
         assert_eq!(sums, Ok(vec![expected; 4]));
+    }
+
+    #[test]
+    fn a_tally_travels_unchanged() {
+        let mut tally = Tally { steps: 9, time: 0.1 + 0.2, contacts: 3, iterations_max: 7, ..Tally::default() };
+        tally.taken.insert(SolverName::Apgd.name(), 5);
+        tally.taken.insert(SolverName::Scip.name(), 4);
+        tally.penetration = Penetration { max: 0.3, mean: 0.1 };
+        (tally.iterations, tally.operator_applications, tally.converged) = (11, 22, 8);
+        (tally.residual_max, tally.busy) = (1e-3, 4.5);
+        tally.seconds.solve = 0.7;
+        let mut bytes = Vec::new();
+        tally.pack(&mut bytes);
+        let back: Tally = Unpacker::new(&bytes).take().unwrap();
+        assert_eq!(format!("{back:?}"), format!("{tally:?}"));
+        assert!((0..bytes.len()).all(|length| Unpacker::new(&bytes[..length]).take::<Tally>().is_none()));
     }
 
     #[test]

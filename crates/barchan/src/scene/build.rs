@@ -61,21 +61,28 @@ impl Scene {
         Place::Whole(format!("scene \"{}\"", self.name))
     }
 
-    fn build_share(&self, share: Share<'_>) -> Result<World, SceneError> {
+    /// The world without its bodies.
+    ///
+    /// # Errors
+    /// If the scene is not valid.
+    pub(crate) fn build_empty(&self) -> Result<World, SceneError> {
         let fault = |p: super::Problem| Fault { place: self.place(), path: p.path, message: p.message };
         let faults: Vec<Fault> = self.validate().into_iter().map(fault).collect();
         if !faults.is_empty() {
             return Err(SceneError { faults });
         }
-
-        let periods = self.periods();
-        let (plans, needed) = self.plan_fills(&share, &periods);
-        let mut world = World {
+        Ok(World {
             materials: Materials::new(self.material.clone(), self.pair_rule, &self.pair),
             gravity: self.gravity,
             fields: self.force.clone(),
             ..World::default()
-        };
+        })
+    }
+
+    fn build_share(&self, share: Share<'_>) -> Result<World, SceneError> {
+        let mut world = self.build_empty()?;
+        let periods = self.periods();
+        let (plans, needed) = self.plan_fills(&share, &periods);
         if needed.low.max_element() == f64::NEG_INFINITY && needed.high.min_element() == f64::INFINITY {
             world.bodies.reserve(self.body_count() as usize);
         }

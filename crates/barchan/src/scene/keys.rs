@@ -162,6 +162,15 @@ pub(crate) const SECTIONS: &[Section] = &[
         ],
     },
     Section {
+        path: "checkpoint",
+        about: "when a run writes down all that it needs to go on later; always at its end",
+        keys: &[
+            key("steps", "steps between two checkpoints; 0 for none by steps"),
+            key("seconds", "wall-clock time between two checkpoints, s; 0 for none by time"),
+            key("keep", "how many are kept; 0 for no checkpoints at all"),
+        ],
+    },
+    Section {
         path: "material",
         about: "materials; the first is the default of all bodies",
         keys: &[

@@ -107,6 +107,24 @@ impl Default for OutputOptions {
     }
 }
 
+/// When a run writes down all that it needs to go on later.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckpointOptions {
+    /// Steps between two checkpoints; 0 for none by steps.
+    pub steps: u64,
+    /// Seconds of wall-clock time between two checkpoints; 0 for none by time.
+    pub seconds: f64,
+    /// How many are kept; 0 for no checkpoints at all, not even at the end or on Ctrl-C.
+    pub keep: u32,
+}
+
+impl Default for CheckpointOptions {
+    fn default() -> Self {
+        Self { steps: 0, seconds: 600.0, keep: 2 }
+    }
+}
+
 /// A constant description of what a run starts from.
 ///
 /// ```
@@ -142,6 +160,8 @@ pub struct Scene {
     pub domain: DomainOptions,
     /// What a run writes down.
     pub output: OutputOptions,
+    /// When it writes down all that it needs to go on later.
+    pub checkpoint: CheckpointOptions,
     /// Materials; the first is that of bodies that name none.
     pub material: Vec<Material>,
     /// The rule for pairs of materials without an exception.
@@ -173,6 +193,7 @@ impl Default for Scene {
             broad_phase: BroadPhaseOptions::default(),
             domain: DomainOptions::default(),
             output: OutputOptions::default(),
+            checkpoint: CheckpointOptions::default(),
             material: vec![Material::default()],
             pair_rule: PairRule::default(),
             pair: Vec::new(),

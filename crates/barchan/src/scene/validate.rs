@@ -122,7 +122,7 @@ impl Check<'_> {
     }
 
     fn settings(&mut self) {
-        let Scene { time, solver, contact, output, .. } = self.scene;
+        let Scene { time, solver, contact, output, checkpoint, .. } = self.scene;
         self.positive("time.step", time.step);
         self.not_negative("time.end", time.end);
         self.positive("solver.tolerance", solver.tolerance);
@@ -150,6 +150,7 @@ impl Check<'_> {
         self.not_negative("contact.recovery_cap", contact.recovery_cap);
         self.not_negative("contact.restitution_threshold", contact.restitution_threshold);
         self.not_negative("output.frame_interval", output.frame_interval);
+        self.not_negative("checkpoint.seconds", checkpoint.seconds);
     }
 
     fn domain(&mut self) {

@@ -12,8 +12,10 @@ pub use container::{Container, Face};
 pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 
+use crate::util::bulk::Keep;
 use crate::util::pack::{Pack, Unpacker, pack_text, unpack_text};
 use glam::DVec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -116,6 +118,29 @@ impl Pack for Shape {
     }
 }
 
+/// Spheres are many: a column of radii, and what is not a sphere behind it.
+impl Keep for Vec<Shape> {
+    fn keep(&self, out: &mut Vec<u8>) {
+        let radius = |shape: &Shape| match shape {
+            Shape::Sphere(sphere) => sphere.radius,
+            _ => f64::NAN,
+        };
+        self.par_iter().map(radius).collect::<Vec<f64>>().keep(out);
+        self.iter().filter(|shape| !matches!(shape, Shape::Sphere(_))).for_each(|shape| shape.pack(out));
+    }
+
+    fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+        let radii = Vec::<f64>::restore(from)?;
+        let mut shapes = Self::with_capacity(radii.len());
+        for radius in radii {
+            let shape = if radius.is_nan() { from.take::<Shape>()? } else { Shape::sphere(radius) };
+            let is_sound = shape.bounding_radius().is_none_or(|radius| radius > 0.0 && radius.is_finite());
+            shapes.push(is_sound.then_some(shape)?);
+        }
+        Some(shapes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +153,11 @@ mod tests {
             shape.pack(&mut bytes);
             assert_eq!(Shape::unpack(&mut Unpacker::new(&bytes)), Some(shape));
         }
+        // To the last bit, also as text.
+        let walls: Vec<Shape> = (1..100).map(|k| Shape::container(DVec3::splat(f64::from(k).sqrt() / 3e-7))).collect();
+        let mut bytes = Vec::new();
+        walls.keep(&mut bytes);
+        assert_eq!(Vec::<Shape>::restore(&mut Unpacker::new(&bytes)), Some(walls));
         assert_eq!(Shape::unpack(&mut Unpacker::new(&[9, 9])), None);
     }
 

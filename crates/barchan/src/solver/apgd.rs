@@ -48,6 +48,13 @@ impl<I: Default, V: Default> Default for Apgd<I, V> {
     }
 }
 
+impl<I, V> Apgd<I, V> {
+    /// The estimate that the next solve starts from: all that it takes over from the last.
+    pub(super) fn estimate(&mut self) -> &mut Option<f64> {
+        &mut self.lipschitz
+    }
+}
+
 /// Nesterov's sequence: θ, and from it the momentum β.
 #[derive(Clone, Copy)]
 struct Momentum(f64);

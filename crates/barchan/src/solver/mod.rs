@@ -78,6 +78,29 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         };
         Self { name, kind, outer: DeSaxce::default(), second: None }
     }
+
+    /// Numbers that a solve takes over from the one before, beside the impulses: with them a solver of
+    /// the same name goes on as this one would. Sweeps and fixed points take over none.
+    pub fn memory(&mut self) -> [Option<f64>; 2] {
+        let first = match &mut self.kind {
+            Kind::Apgd(solver) => *solver.estimate(),
+            Kind::Scip(solver) => *solver.estimate(),
+            Kind::Sweeping(_) | Kind::Jacobi(_) => None,
+        };
+        [first, self.second.as_mut().and_then(|solver| *solver.estimate())]
+    }
+
+    /// Takes over what [`AnySolver::memory`] gave.
+    pub fn remember(&mut self, [first, second]: [Option<f64>; 2]) {
+        match &mut self.kind {
+            Kind::Apgd(solver) => *solver.estimate() = first,
+            Kind::Scip(solver) => *solver.estimate() = first,
+            Kind::Sweeping(_) | Kind::Jacobi(_) => {}
+        }
+        if second.is_some() {
+            *self.second.get_or_insert_default().estimate() = second;
+        }
+    }
 }
 
 impl<P: NewtonProblem + Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {

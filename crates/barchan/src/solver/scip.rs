@@ -83,6 +83,13 @@ impl<I: Default, V: Default> Default for Scip<I, V> {
     }
 }
 
+impl<I, V> Scip<I, V> {
+    /// What the next solve takes over from the last.
+    pub(super) fn estimate(&mut self) -> &mut Option<f64> {
+        self.apgd.estimate()
+    }
+}
+
 impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
     fn solve(
         &mut self,

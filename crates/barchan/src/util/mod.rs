@@ -1,6 +1,7 @@
 //! What every stage leans on and none owns: deterministic parallel loops, a parallel sort,
 //! vectors of contact quantities, and values as bytes.
 
+pub mod bulk;
 pub mod cpu;
 pub mod lanes;
 pub mod pack;

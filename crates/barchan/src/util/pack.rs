@@ -1,4 +1,5 @@
-//! Values as bytes, for messages between ranks: little-endian, one after the other, no padding.
+//! Values as bytes, for messages between ranks and for checkpoints: little-endian, one after the
+//! other, no padding.
 //!
 //! What is read back may be damaged or come from another version: reading checks its bounds and
 //! says `None`.
@@ -35,6 +36,13 @@ impl<'a> Unpacker<'a> {
     /// The next value.
     pub fn take<T: Pack>(&mut self) -> Option<T> {
         T::unpack(self)
+    }
+
+    /// The next `length` bytes.
+    pub fn slice(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(head)
     }
 
     /// The next bytes.
@@ -96,6 +104,45 @@ macro_rules! vectors {
 }
 vectors!(DVec3, DQuat);
 
+impl Pack for bool {
+    fn pack(&self, out: &mut Vec<u8>) {
+        u8::from(*self).pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        match from.take::<u8>()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Pack> Pack for Option<T> {
+    fn pack(&self, out: &mut Vec<u8>) {
+        self.is_some().pack(out);
+        if let Some(value) = self {
+            value.pack(out);
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        if from.take::<bool>()? { from.take().map(Some) } else { Some(None) }
+    }
+}
+
+impl Pack for String {
+    fn pack(&self, out: &mut Vec<u8>) {
+        (self.len() as u64).pack(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let length = usize::try_from(from.take::<u64>()?).ok()?;
+        String::from_utf8(from.slice(length)?.to_vec()).ok()
+    }
+}
+
 /// Something that is read and written as text travels as text. For what is rare.
 pub fn pack_text(value: &impl serde::Serialize, out: &mut Vec<u8>) {
     let text = serde_json::to_vec(value).unwrap_or_default();
@@ -106,9 +153,7 @@ pub fn pack_text(value: &impl serde::Serialize, out: &mut Vec<u8>) {
 /// Takes back what [`pack_text`] wrote.
 pub fn unpack_text<T: serde::de::DeserializeOwned>(from: &mut Unpacker<'_>) -> Option<T> {
     let length = from.take::<u32>()? as usize;
-    let (text, rest) = from.0.split_at_checked(length)?;
-    from.0 = rest;
-    serde_json::from_slice(text).ok()
+    serde_json::from_slice(from.slice(length)?).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Bodies as columns, each declared once with the way it would be shared between ranks.
 
 use crate::shape::Shape;
+use crate::util::bulk::{Fixed, Keep};
 use crate::util::pack::{Pack, Unpacker};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -144,6 +145,30 @@ macro_rules! columns {
                 Some(())
             }
 
+            /// Appends all columns, and who gives which ids.
+            pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+                [self.next_id, self.sharers.rank, self.sharers.ranks].pack(out);
+                $(self.$name.keep(out);)*
+            }
+
+            /// Takes back what [`Bodies::keep`] wrote.
+            pub(crate) fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+                let [next_id, rank, ranks] = from.take()?;
+                $(let $name = Vec::restore(from)?;)*
+                let this = Self { $($name,)* next_id, sharers: IdSharers { rank, ranks } };
+                let is_even = [$(this.$name.len(),)*].iter().all(|length| *length == this.len());
+                (is_even && rank < ranks && this.len() < u32::MAX as usize).then_some(this)
+            }
+
+            /// Appends the bodies of others that `chosen` says by their index, and takes over which
+            /// ids are taken.
+            pub(crate) fn extend_from(&mut self, other: &Self, chosen: impl Fn(usize) -> bool) {
+                for i in (0..other.len()).filter(|&i| chosen(i)) {
+                    $(self.$name.push(other.$name[i].clone());)*
+                }
+                self.keep_ids_below(other.next_id);
+            }
+
             /// Removes the body at `index`, keeping the order of the others.
             pub fn remove(&mut self, index: usize) {
                 $(self.$name.remove(index);)*
@@ -180,14 +205,37 @@ columns! {
     standing: Standing => Derived,
 }
 
+/// Codes of an enum, as a column of bytes.
+macro_rules! codes {
+    ($($type:ident: $($variant:ident)*;)*) => {
+        $(impl Fixed for $type {
+            const BYTES: usize = 1;
+
+            #[inline]
+            fn put(self, to: &mut [u8]) {
+                (self as u8).put(to);
+            }
+
+            #[inline]
+            fn get(from: &[u8]) -> Option<Self> {
+                let code = u8::get(from)?;
+                [$(Self::$variant),*].into_iter().find(|&value| value as u8 == code)
+            }
+        })*
+    };
+}
+codes! {
+    Motion: Dynamic Fixed Kinematic;
+    Standing: Own Copy Image Gone;
+}
+
 impl Pack for Motion {
     fn pack(&self, out: &mut Vec<u8>) {
         (*self as u8).pack(out);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let code = from.take::<u8>()?;
-        [Self::Dynamic, Self::Fixed, Self::Kinematic].into_iter().find(|&motion| motion as u8 == code)
+        Self::get(&[from.take()?])
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bodies;
 pub mod forces;
+mod keep;
 pub mod material;
 pub mod motion;
 pub mod reorder;

@@ -6,13 +6,28 @@ use crate::shape::Shape;
 use crate::world::Bodies;
 use glam::{DMat3, DVec3, Vec3};
 
-/// Direction from the scene to the eye: to the right of the front, a good 25 degrees up.
-const AZIMUTH: f64 = -62.0;
-const ELEVATION: f64 = 27.0;
 /// Distance of the eye in units of the scene's radius: far enough to keep verticals calm.
 const DISTANCE: f64 = 5.5;
 /// Part of the picture that the scene fills.
 const FILL: f64 = 0.92;
+
+/// Where a picture is taken from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// Direction from the scene to the eye, as an angle about z, in degrees from x towards y.
+    pub azimuth: f64,
+    /// Its angle above the horizon, in degrees; between -89 and 89.
+    pub elevation: f64,
+    /// How much larger the scene is than when it just fills the picture.
+    pub zoom: f64,
+}
+
+impl Default for View {
+    /// To the right of the front, a good 25 degrees up.
+    fn default() -> Self {
+        Self { azimuth: -62.0, elevation: 27.0, zoom: 1.0 }
+    }
+}
 
 /// The box that the picture must show.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +54,11 @@ impl Extent {
         }
     }
 
+    /// The box around this one and another.
+    pub(super) fn union(&self, other: &Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
     pub(super) fn centre(&self) -> DVec3 {
         0.5 * (self.low + self.high)
     }
@@ -51,7 +71,7 @@ impl Extent {
 /// The bounds of the spheres, where a few that flew off do not count: nothing beyond three
 /// times the span between the first and the last percent.
 fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
-    let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
+    let visible = visible(bodies);
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     for &i in &visible {
         let reach = DVec3::splat(bodies.shape[i].bounding_radius().unwrap_or(0.0));
@@ -81,10 +101,13 @@ fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     extent
 }
 
-/// Whether body `i` is a sphere of this rank that can be drawn.
-pub(super) fn is_visible(bodies: &Bodies, i: usize) -> bool {
+/// The spheres of this rank that can be drawn.
+pub(super) fn visible(bodies: &Bodies) -> Vec<usize> {
     let sound = |r: f64| r.is_finite() && r > 0.0;
-    bodies.is_shown(i) && bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(sound)
+    let is_visible = |&i: &usize| {
+        bodies.is_shown(i) && bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(sound)
+    };
+    (0..bodies.len()).filter(is_visible).collect()
 }
 
 /// The corners of container `i` in the world; bit `a` of the index picks the high side of axis `a`.
@@ -116,8 +139,9 @@ pub(super) struct Camera {
 
 impl Camera {
     /// Looks at `extent` so that it fills a picture of `width`×`height` samples.
-    pub(super) fn fit(extent: &Extent, width: usize, height: usize) -> Self {
-        let (azimuth, elevation) = (AZIMUTH.to_radians(), ELEVATION.to_radians());
+    pub(super) fn fit(extent: &Extent, view: &View, width: usize, height: usize) -> Self {
+        // Straight down there would be no telling which way is up.
+        let (azimuth, elevation) = (view.azimuth.to_radians(), view.elevation.clamp(-89.0, 89.0).to_radians());
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let forward = -back;
         let right = forward.cross(DVec3::Z).normalize();
@@ -134,7 +158,7 @@ impl Camera {
             high = high.max(p.truncate() / p.z);
         }
         let size = glam::DVec2::new(width as f64, height as f64);
-        let focal = (FILL * size / (high - low)).min_element();
+        let focal = view.zoom * (FILL * size / (high - low)).min_element();
         let middle = 0.5 * (low + high);
         let centre = ((0.5 * size.x - focal * middle.x) as f32, (0.5 * size.y + focal * middle.y) as f32);
         Self { eye, turn, focal: focal as f32, centre, width, height }

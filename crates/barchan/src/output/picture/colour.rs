@@ -25,33 +25,49 @@ impl Colouring {
     /// All of them.
     pub const ALL: [Colouring; 4] = [Colouring::Speed, Colouring::Radius, Colouring::Id, Colouring::Height];
 
-    /// A number from 0 to 1 for each body of `visible`. The scale is that of all ranks.
-    pub(super) fn values(self, bodies: &Bodies, visible: &[usize], comm: &mut dyn Communicator) -> Vec<f32> {
-        let radius = |i: usize| bodies.shape[i].bounding_radius().unwrap_or(0.0);
-        let raw = |of: &dyn Fn(usize) -> f64| visible.iter().map(|&i| of(i)).collect::<Vec<_>>();
+    /// The name by which commands know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Speed => "speed",
+            Self::Radius => "radius",
+            Self::Id => "id",
+            Self::Height => "height",
+        }
+    }
+
+    /// The number that the colour of a body shows.
+    fn raw(self, bodies: &Bodies, i: usize) -> f64 {
+        match self {
+            Self::Speed => bodies.velocity[i].length(),
+            Self::Radius => bodies.shape[i].bounding_radius().unwrap_or(0.0),
+            // Steps of the golden ratio: neighbours in number are far apart in colour.
+            Self::Id => (bodies.id[i] as f64 * 0.618_033_988_749_895).fract(),
+            Self::Height => bodies.position[i].z,
+        }
+    }
+
+    /// The numbers at both ends of the scale of colours, for the visible bodies of all ranks.
+    pub(super) fn scale(self, bodies: &Bodies, visible: &[usize], comm: &mut dyn Communicator) -> [f64; 2] {
+        let raw: Vec<f64> = visible.iter().map(|&i| self.raw(bodies, i)).collect();
         match self {
             Self::Speed => {
                 // What creeps less than a tenth of its radius a second is at rest.
-                let mut sums = [visible.iter().map(|&i| radius(i)).sum::<f64>(), visible.len() as f64];
+                let radii = visible.iter().map(|&i| Self::Radius.raw(bodies, i));
+                let mut sums = [radii.sum::<f64>(), visible.len() as f64];
                 comm.all_reduce(Reduction::Sum, &mut sums);
                 let least = 0.1 * sums[0] / sums[1].max(1.0);
-                let speeds = raw(&|i| bodies.velocity[i].length());
-                let top = percentile(&speeds, 99, comm).max(least);
-                scaled(&speeds, 0.0, top)
+                [0.0, percentile(&raw, 99, comm).max(least)]
             }
-            Self::Radius => {
-                let radii = raw(&radius);
-                let (low, high) = (percentile(&radii, 0, comm), percentile(&radii, 100, comm));
-                scaled(&radii, low, high)
-            }
-            // Steps of the golden ratio: neighbours in number are far apart in colour.
-            Self::Id => visible.iter().map(|&i| (bodies.id[i] as f64 * 0.618_033_988_749_895).fract() as f32).collect(),
-            Self::Height => {
-                let heights = raw(&|i| bodies.position[i].z);
-                let (low, high) = (percentile(&heights, 1, comm), percentile(&heights, 99, comm));
-                scaled(&heights, low, high)
-            }
+            Self::Radius => [percentile(&raw, 0, comm), percentile(&raw, 100, comm)],
+            Self::Id => [0.0, 1.0],
+            Self::Height => [percentile(&raw, 1, comm), percentile(&raw, 99, comm)],
         }
+    }
+
+    /// A number from 0 to 1 for each body of `visible`.
+    pub(super) fn values(self, bodies: &Bodies, visible: &[usize], scale: [f64; 2]) -> Vec<f32> {
+        let raw: Vec<f64> = visible.iter().map(|&i| self.raw(bodies, i)).collect();
+        scaled(&raw, scale[0], scale[1])
     }
 }
 

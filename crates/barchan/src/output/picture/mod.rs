@@ -10,8 +10,7 @@
 //! those of all bodies ([`select`]). Each draws its own spheres, and rank 0 the union of what they see
 //! ([`union`]).
 //!
-//! Deliberately absent: shadows, labels, a legend, choice of the view. ParaView does all that
-//! on the frames.
+//! Deliberately absent: shadows, labels, a legend. ParaView does all that on the frames.
 
 mod backdrop;
 mod camera;
@@ -21,20 +20,24 @@ mod select;
 mod shade;
 mod spheres;
 mod union;
+mod video;
 
+pub use camera::View;
 pub use colour::Colouring;
+pub use video::{VideoError, write_video};
 
 use super::{OutputError, write_whole};
 use crate::comm::{Communicator, Solo};
 use crate::world::Bodies;
 use camera::{Camera, Extent};
+use std::io::Write;
 use std::path::Path;
 
 /// Samples a pixel along each axis.
 const SUPER: usize = 2;
 
 /// Size and colours of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PictureOptions {
     /// Pixels across.
     pub width: u32,
@@ -42,11 +45,13 @@ pub struct PictureOptions {
     pub height: u32,
     /// What the colour of a sphere shows.
     pub colour: Colouring,
+    /// Where it is taken from.
+    pub view: View,
 }
 
 impl Default for PictureOptions {
     fn default() -> Self {
-        Self { width: 1200, height: 900, colour: Colouring::Speed }
+        Self { width: 1200, height: 900, colour: Colouring::Speed, view: View::default() }
     }
 }
 
@@ -59,17 +64,54 @@ pub fn render(bodies: &Bodies, options: &PictureOptions) -> Vec<u8> {
 
 /// As [`render`], with the bodies of all ranks, which all call it. Rank 0 gets the picture.
 pub fn render_on(comm: &mut dyn Communicator, bodies: &Bodies, options: &PictureOptions) -> Option<Vec<u8>> {
+    let look = Look::on(comm, bodies, options.colour);
+    draw(comm, bodies, &look, options)
+}
+
+/// What a picture shows and what its colours mean. Pictures of a moving scene share one, or they
+/// would jump and flicker.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    extent: Extent,
+    scale: [f64; 2],
+}
+
+impl Look {
+    /// What suits these bodies.
+    pub fn of(bodies: &Bodies, colour: Colouring) -> Self {
+        Self::on(&mut Solo, bodies, colour)
+    }
+
+    /// What suits the bodies of all ranks.
+    fn on(comm: &mut dyn Communicator, bodies: &Bodies, colour: Colouring) -> Self {
+        let extent = Extent::of(bodies, comm);
+        Self { extent, scale: colour.scale(bodies, &camera::visible(bodies), comm) }
+    }
+
+    /// What suits two moments.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let scale = [self.scale[0].min(other.scale[0]), self.scale[1].max(other.scale[1])];
+        Self { extent: self.extent.union(&other.extent), scale }
+    }
+
+    /// Draws bodies: three bytes a pixel (red, green, blue), row by row from the top.
+    pub fn render(&self, bodies: &Bodies, options: &PictureOptions) -> Vec<u8> {
+        draw(&mut Solo, bodies, self, options).unwrap_or_default()
+    }
+}
+
+fn draw(comm: &mut dyn Communicator, bodies: &Bodies, look: &Look, options: &PictureOptions) -> Option<Vec<u8>> {
     let (width, height) = (options.width.max(1) as usize, options.height.max(1) as usize);
-    let extent = Extent::of(bodies, comm);
-    let camera = Camera::fit(&extent, width * SUPER, height * SUPER);
-    let mut balls = spheres::project(bodies, &camera, options.colour, comm);
+    let camera = Camera::fit(&look.extent, &options.view, width * SUPER, height * SUPER);
+    let mut balls = spheres::project(bodies, &camera, options.colour, look.scale);
     let typical = spheres::Typical::of(&balls, &camera, comm);
     let mut hits = spheres::rasterise(&balls, &camera);
     if comm.size() > 1 {
         balls = union::gather(comm, &balls, &hits)?;
         hits = spheres::rasterise(&balls, &camera);
     }
-    let backdrop = backdrop::Backdrop::new(bodies, &camera, &extent);
+    let backdrop = backdrop::Backdrop::new(bodies, &camera, &look.extent);
     let mut pixels = shade::shade(&balls, &hits, &typical, &backdrop, &camera);
     lines::draw_containers(bodies, &camera, &hits, &mut pixels);
     Some(pixels.iter().flat_map(|p| colour::encode(*p)).collect())
@@ -81,15 +123,20 @@ pub fn write_png(path: &Path, bodies: &Bodies, options: &PictureOptions) -> Resu
 }
 
 /// Writes a picture that is drawn, whole or not at all.
-pub(super) fn write_image(path: &Path, image: &[u8], options: &PictureOptions) -> Result<(), OutputError> {
+pub fn write_image(path: &Path, image: &[u8], options: &PictureOptions) -> Result<(), OutputError> {
     write_whole(path, |file| {
-        let mut encoder = png::Encoder::new(file, options.width.max(1), options.height.max(1));
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        let mut writer = encoder.write_header()?;
+        let mut writer = encoder(file, options).write_header()?;
         writer.write_image_data(image)?;
         Ok(writer.finish()?)
     })
+}
+
+/// Writes pictures of these options as PNG.
+fn encoder<W: Write>(file: W, options: &PictureOptions) -> png::Encoder<'static, W> {
+    let mut encoder = png::Encoder::new(file, options.width.max(1), options.height.max(1));
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder
 }
 
 #[cfg(test)]
@@ -101,7 +148,12 @@ mod tests {
     use crate::world::{Body, Standing};
     use glam::DVec3;
 
-    const SMALL: PictureOptions = PictureOptions { width: 120, height: 90, colour: Colouring::Height };
+    const SMALL: PictureOptions = PictureOptions {
+        width: 120,
+        height: 90,
+        colour: Colouring::Height,
+        view: View { azimuth: -62.0, elevation: 27.0, zoom: 1.0 },
+    };
 
     fn pile() -> Bodies {
         let mut bodies = Bodies::default();

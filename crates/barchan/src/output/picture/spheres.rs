@@ -4,7 +4,7 @@
 //! one thread in that order. Most hidden spheres then cost one comparison a sample, and the
 //! outcome does not depend on which thread took which band.
 
-use super::camera::{Camera, is_visible};
+use super::camera::{Camera, visible};
 use super::colour::Colouring;
 use crate::comm::{Communicator, Reduction};
 use crate::util::sort::{SortScratch, sort};
@@ -63,14 +63,9 @@ impl Ball {
 }
 
 /// This rank's spheres before the camera, from front to back.
-pub(super) fn project(
-    bodies: &Bodies,
-    camera: &Camera,
-    colouring: Colouring,
-    comm: &mut dyn Communicator,
-) -> Vec<Ball> {
-    let visible: Vec<usize> = (0..bodies.len()).filter(|&i| is_visible(bodies, i)).collect();
-    let values = colouring.values(bodies, &visible, comm);
+pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring, scale: [f64; 2]) -> Vec<Ball> {
+    let visible = visible(bodies);
+    let values = colouring.values(bodies, &visible, scale);
     let ball = |(&i, &value): (&usize, &f32)| {
         let centre = camera.point(bodies.position[i]);
         let radius = bodies.shape[i].bounding_radius().unwrap_or(0.0) as f32;
@@ -161,13 +156,13 @@ pub(super) fn rasterise(balls: &[Ball], camera: &Camera) -> Hits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::camera::Extent;
+    use super::super::camera::{Extent, View};
     use super::*;
     use glam::DVec3;
 
     #[test]
     fn agrees_with_casting_every_ray_at_every_sphere() {
-        let camera = Camera::fit(&Extent { low: -DVec3::ONE, high: DVec3::ONE }, 80, 60);
+        let camera = Camera::fit(&Extent { low: -DVec3::ONE, high: DVec3::ONE }, &View::default(), 80, 60);
         let mut state = 1u64;
         let mut random = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -178,7 +173,7 @@ mod tests {
             let place = 2.0 * DVec3::new(random(), random(), random()) - 1.0;
             bodies.push(crate::world::Body::dynamic(crate::shape::Shape::sphere(0.02 + 0.3 * random()), place), 1.0);
         }
-        let balls = project(&bodies, &camera, Colouring::Id, &mut crate::comm::Solo);
+        let balls = project(&bodies, &camera, Colouring::Id, [0.0, 1.0]);
         assert_eq!(balls.len(), 60);
         let hits = rasterise(&balls, &camera);
         for y in 0..60 {

@@ -60,6 +60,8 @@ pub struct FrameWriter {
     wall_files: Vec<Option<usize>>,
     /// The walls that were written last.
     walls: Vec<FrameWall>,
+    /// Frames of an earlier run, which may have been on another number of ranks.
+    earlier: usize,
 }
 
 impl FrameWriter {
@@ -82,6 +84,7 @@ impl FrameWriter {
             complete: 0,
             wall_files: Vec::new(),
             walls: Vec::new(),
+            earlier: 0,
         })
     }
 
@@ -107,6 +110,7 @@ impl FrameWriter {
         // The step is told by the files, which are there.
         writer.moments = entries[..frames].iter().map(|entry| Moment { time: entry.time, step: 0 }).collect();
         writer.complete = frames;
+        writer.earlier = frames;
         let path = writer.run.join(INDEXES[WALL_PART]);
         let walls = if path.exists() { index_entries(&read_text(&path).attach("read", &path)?) } else { Vec::new() };
         writer.wall_files = writer
@@ -115,6 +119,36 @@ impl FrameWriter {
             .map(|moment| walls.iter().find(|entry| entry.time == moment.time).and_then(|entry| number_of(&entry.file)))
             .collect();
         Ok(writer)
+    }
+
+    /// After [`FrameWriter::resume`]: drops files and entries of frames beyond those. `now` is where the run
+    /// goes on: walls that stand still there have stood so when they were last written.
+    pub fn drop_others(&mut self, now: &Frame) -> Result<(), OutputError> {
+        if self.rank != 0 {
+            return Ok(());
+        }
+        if self.wall_files.iter().any(Option::is_some) {
+            self.walls.clone_from(&now.walls);
+        }
+        let directory = self.run.join(FRAMES);
+        for entry in fs::read_dir(&directory).attach("read directory", &directory)? {
+            let path = entry.attach("read directory", &directory)?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let number = is_frame_file(name).then(|| name.split(['-', '.']).nth(1)?.parse().ok()).flatten();
+            if number.is_some_and(|number: usize| number >= self.complete) {
+                fs::remove_file(&path).attach("remove", &path)?;
+            }
+        }
+        if self.complete > 0 {
+            return self.write_indexes();
+        }
+        for path in INDEXES.map(|name| self.run.join(name)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                result => result.attach("remove", &path)?,
+            }
+        }
+        Ok(())
     }
 
     /// Writes the next frame, then the indexes with it, and returns where its bodies are. For one rank
@@ -177,8 +211,12 @@ impl FrameWriter {
             }
         }
         self.complete = frames;
+        self.write_indexes()
+    }
+
+    fn write_indexes(&self) -> Result<(), OutputError> {
         // The index of bodies last: what it names is all there.
-        if self.wall_files[..frames].iter().any(Option::is_some) {
+        if self.wall_files[..self.complete].iter().any(Option::is_some) {
             self.write_index(WALL_PART, |k| self.wall_files[k].map(walls_name))?;
         }
         if self.options.contacts {
@@ -217,6 +255,12 @@ impl FrameWriter {
     }
 
     fn file_name(&self, part: usize, k: usize) -> String {
+        let of_ranks = [".vtp", ".pvtp"].map(|end| format!("{}-{k:06}{end}", PARTS[part].0));
+        if k < self.earlier
+            && let Some(name) = of_ranks.into_iter().rev().find(|name| self.run.join(FRAMES).join(name).exists())
+        {
+            return name;
+        }
         format!("{}-{k:06}.{}", PARTS[part].0, if self.ranks == 1 { "vtp" } else { "pvtp" })
     }
 }

@@ -1,0 +1,148 @@
+//! The head of a checkpoint: what belongs together.
+
+use super::seal::{self, Damage, Kind, senseless};
+use crate::scene::Scene;
+use crate::util::pack::{Pack, Unpacker};
+
+/// What makes parts a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// Steps done.
+    pub step: u64,
+    /// Whether the run had come to its end, with the last frame and the picture.
+    pub is_end: bool,
+    /// How often the run had gone on from a checkpoint.
+    pub restarts: u64,
+    /// The scene as it was run.
+    pub scene: String,
+    /// The version of the engine.
+    pub version: String,
+    /// A part a rank.
+    pub parts: Vec<PartNote>,
+}
+
+/// What the head knows of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartNote {
+    /// Bytes of the file.
+    pub length: u64,
+    /// The checksum of its contents.
+    pub checksum: u64,
+    /// The first key of the rank's range, where the Morton curve is cut anew now and then.
+    pub first_key: Option<u64>,
+}
+
+impl Pack for PartNote {
+    fn pack(&self, out: &mut Vec<u8>) {
+        [self.length, self.checksum].pack(out);
+        self.first_key.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let [length, checksum] = from.take()?;
+        Some(Self { length, checksum, first_key: from.take()? })
+    }
+}
+
+impl Head {
+    /// The bytes of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Self { step, is_end, restarts, scene, version, parts } = self;
+        let mut bytes = seal::begin();
+        [*step, *restarts].pack(&mut bytes);
+        is_end.pack(&mut bytes);
+        version.pack(&mut bytes);
+        scene.pack(&mut bytes);
+        (parts.len() as u64).pack(&mut bytes);
+        parts.iter().for_each(|part| part.pack(&mut bytes));
+        seal::seal(Kind::Head, &mut bytes);
+        bytes
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// If they are not those of a sound head.
+    pub fn read(bytes: &[u8]) -> Result<Self, Damage> {
+        Self::parse(seal::open(Kind::Head, bytes)?.0)
+    }
+
+    pub(super) fn parse(contents: &[u8]) -> Result<Self, Damage> {
+        let mut from = Unpacker::new(contents);
+        let head = Self::unpack(&mut from).filter(|_| from.is_empty()).ok_or_else(|| senseless("content"))?;
+        if head.parts.is_empty() { Err(senseless("number of parts")) } else { Ok(head) }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let [step, restarts] = from.take()?;
+        let (is_end, version, scene) = (from.take()?, from.take()?, from.take()?);
+        let mut parts = Vec::new();
+        for _ in 0..from.take::<u64>()? {
+            parts.push(from.take()?);
+        }
+        Some(Self { step, is_end, restarts, scene, version, parts })
+    }
+
+    /// The cuts between the ranges of ranks, where there are any.
+    pub(crate) fn cuts(&self) -> Vec<u64> {
+        self.parts.iter().skip(1).filter_map(|part| part.first_key).collect()
+    }
+
+    /// Whether it was written for this scene, whatever that says about its end, and about checkpoints.
+    pub(crate) fn is_of(&self, scene: &Scene) -> Result<bool, Damage> {
+        let own = Scene::from_toml(&self.scene, "checkpoint").map_err(|_| senseless("scene"))?;
+        let plain = |scene: &Scene| {
+            let mut scene = scene.clone();
+            scene.time.end = 0.0;
+            scene.checkpoint = Default::default();
+            scene
+        };
+        Ok(plain(&own) == plain(scene))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> Head {
+        let note = |length| PartNote { length, checksum: !length, first_key: Some(length << 7) };
+        Head {
+            step: 500,
+            is_end: true,
+            restarts: 2,
+            scene: Scene::default().to_toml(),
+            version: "0.1.0".into(),
+            parts: vec![note(0), note(7), note(9)],
+        }
+    }
+
+    #[test]
+    fn it_comes_back() {
+        let head = head();
+        assert_eq!(Head::read(&head.to_bytes()).unwrap(), head);
+        assert_eq!(head.cuts(), [7 << 7, 9 << 7]);
+    }
+
+    #[test]
+    fn contents_that_make_no_sense_are_found() {
+        let bytes = head().to_bytes();
+        let contents = &bytes[seal::LENGTH..];
+        for length in 0..contents.len() {
+            assert!(Head::parse(&contents[..length]).is_err());
+        }
+        assert!(Head::parse(&[contents, &[0]].concat()).is_err());
+        let empty = Head { parts: Vec::new(), ..head() };
+        assert_eq!(Head::read(&empty.to_bytes()).unwrap_err().to_string(), "its number of parts makes no sense");
+    }
+
+    #[test]
+    fn it_knows_its_scene() {
+        let mut scene = Scene::default();
+        scene.time.end = 7.0;
+        scene.checkpoint.keep = 5;
+        assert!(head().is_of(&scene).unwrap());
+        scene.gravity.z = -1.62;
+        assert!(!head().is_of(&scene).unwrap());
+    }
+}

@@ -1,0 +1,87 @@
+//! Checkpoints: a run that was ended at any moment goes on as if nothing had happened.
+//!
+//! A checkpoint is a part a rank and a head. A part has all that the next step of its rank depends on,
+//! and the run's record up to there ([`Part`]). The head says how many parts there are and what each of
+//! them sums up to, and is written last: what has no head is no checkpoint ([`Head`]).
+//!
+//! | file in `checkpoints/` | written |
+//! |---|---|
+//! | `step-000000500.part-0000`, ... | whole, by each rank, while its simulation goes on |
+//! | `step-000000500.head` | whole, by rank 0, when all parts are on the disk |
+//!
+//! Both are bytes behind the same forty of a seal (`seal`): what it is, the version, length and checksum.
+//! Nothing that a file says is believed before its checksum is right, and no memory is asked for that
+//! the file cannot fill. A version that is not this one's is refused.
+//!
+//! The last few are kept. Older ones go when a new one is whole, so that there is always one to go on
+//! from.
+
+mod head;
+mod part;
+mod seal;
+mod writer;
+
+pub use head::{Head, PartNote};
+pub use part::Part;
+pub use seal::{Damage, VERSION};
+pub(crate) use writer::{Before, Taken, Writer};
+
+use crate::output::CheckpointFolder;
+use std::fs;
+
+/// Reads the head of a step.
+///
+/// # Errors
+/// If it is not there, or not sound.
+pub fn read_head(folder: &CheckpointFolder, step: u64) -> Result<Head, Damage> {
+    let head = Head::read(&fs::read(folder.head(step))?)?;
+    if head.step == step { Ok(head) } else { Err(Damage::Contents(format!("it is of step {}", head.step))) }
+}
+
+/// Reads a part that a head names.
+///
+/// # Errors
+/// If it is not there, not sound, or not the one that the head means.
+pub fn read_part(folder: &CheckpointFolder, head: &Head, rank: usize) -> Result<Part, Damage> {
+    let Some(note) = head.parts.get(rank) else { return Err(Damage::Contents(format!("it has no part {rank}"))) };
+    let path = folder.part(head.step, rank);
+    // Before it is taken into memory.
+    let found = fs::metadata(&path)?.len();
+    if found == 0 {
+        return Err(Damage::Empty);
+    }
+    if found != note.length {
+        return Err(Damage::Length { found, expected: note.length });
+    }
+    let part = Part::read(&fs::read(&path)?)?;
+    let expected = [rank as u32, head.parts.len() as u32];
+    if part.checksum != note.checksum || part.place != expected || part.state.steps() != head.step {
+        return Err(Damage::Contents("it belongs to another checkpoint".into()));
+    }
+    Ok(part)
+}
+
+/// What the bytes of a file are.
+pub enum Contents {
+    /// The head of a checkpoint.
+    Head(Head),
+    /// A rank's part.
+    Part(Box<Part>),
+}
+
+/// Reads the bytes of a file of `checkpoints/`, whichever it is. It does not touch the disk.
+///
+/// # Errors
+/// If the bytes are not those of a sound file.
+pub fn examine(bytes: &[u8]) -> Result<Contents, Damage> {
+    match Head::read(bytes) {
+        Err(Damage::Kind { .. }) => Part::read(bytes).map(|part| Contents::Part(Box::new(part))),
+        head => head.map(Contents::Head),
+    }
+}
+
+/// The same for bytes whose seal may be wrong: what is inside is read as a head and as a part, as if
+/// the seal were right. For those who look for bytes that do harm.
+pub fn examine_unsealed(payload: &[u8]) -> [bool; 2] {
+    [Head::parse(payload).is_ok(), Part::parse(payload).is_ok()]
+}

@@ -1,0 +1,247 @@
+//! When checkpoints are taken, and how they come to the disk while the simulation goes on.
+//!
+//! Taking one copies the state to memory; that is all that the simulation waits for. A thread writes
+//! the copy. On one rank it writes the head as well. On several the head waits until all of them have
+//! their parts on the disk, which they tell each other in the vote after every step, and only then
+//! does rank 0 write it.
+//!
+//! A checkpoint that cannot be written is lost, and nothing else: the run goes on, the one before is
+//! still there, and the run says so.
+
+use super::head::PartNote;
+use super::{Head, Part};
+use crate::comm::Communicator;
+use crate::output::{Attach, CheckpointFolder, CheckpointSummary, OutputError, sync_directory};
+use crate::scene::CheckpointOptions;
+use crate::step::Simulation;
+use crate::util::pack::{Pack, Unpacker};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Takes and writes the checkpoints of a run. Every rank has one, and all of them make the same calls.
+pub(crate) struct Writer {
+    folder: CheckpointFolder,
+    options: CheckpointOptions,
+    /// The one that is being written.
+    pending: Option<Pending>,
+    /// The last one that was taken, and whether it was at the end of the run.
+    last: Option<Taken>,
+    /// When that was, or when the run began.
+    moment: Instant,
+    /// How many there were; known to rank 0.
+    tally: CheckpointSummary,
+    /// What went wrong and was not told yet; on rank 0.
+    trouble: Option<String>,
+}
+
+/// Which checkpoint was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub(crate) step: u64,
+    pub(crate) is_end: bool,
+}
+
+/// A checkpoint on its way to the disk.
+struct Pending {
+    head: Head,
+    part: Option<JoinHandle<Result<PartNote, OutputError>>>,
+}
+
+/// What must be on the disk before a checkpoint counts: tables, and directories with new names.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    pub(crate) files: Vec<(File, PathBuf)>,
+    pub(crate) directories: Vec<PathBuf>,
+}
+
+impl Before {
+    fn sync(&self) -> Result<(), OutputError> {
+        for (file, path) in &self.files {
+            match file.sync_data() {
+                // Some special files cannot be synchronised; there is nothing to lose then.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                result => result.attach("write", path)?,
+            }
+        }
+        self.directories.iter().try_for_each(|path| sync_directory(path))
+    }
+}
+
+/// What the thread does.
+struct Job {
+    folder: CheckpointFolder,
+    keep: usize,
+    rank: usize,
+    /// The checkpoint; it lacks its parts.
+    head: Head,
+    /// Whether this rank is alone, and so writes the head as well.
+    is_alone: bool,
+    first_key: Option<u64>,
+    bytes: Vec<u8>,
+    before: Before,
+}
+
+impl Job {
+    fn run(mut self) -> Result<PartNote, OutputError> {
+        self.before.sync()?;
+        self.folder.make()?;
+        let checksum = Part::seal(&mut self.bytes);
+        let note = PartNote { length: self.bytes.len() as u64, checksum, first_key: self.first_key };
+        self.folder.write(&self.folder.part(self.head.step, self.rank), &self.bytes)?;
+        if self.is_alone {
+            complete(&self.folder, Head { parts: vec![note], ..self.head }, self.keep)?;
+        }
+        Ok(note)
+    }
+}
+
+/// Writes the head of a checkpoint whose parts are there, and drops those that are too old.
+fn complete(folder: &CheckpointFolder, head: Head, keep: usize) -> Result<(), OutputError> {
+    folder.write(&folder.head(head.step), &head.to_bytes())?;
+    // One too many does no harm.
+    let _ = folder.prune(head.step, keep);
+    Ok(())
+}
+
+impl Writer {
+    /// For a run of which this checkpoint is the last, if there is one.
+    pub(crate) fn new(folder: CheckpointFolder, options: CheckpointOptions, last: Option<Taken>) -> Self {
+        let (moment, tally) = (Instant::now(), CheckpointSummary::default());
+        Self { folder, options, pending: None, last, moment, tally, trouble: None }
+    }
+
+    /// Whether there are any.
+    pub(crate) fn is_on(&self) -> bool {
+        self.options.keep > 0
+    }
+
+    /// Whether a number of steps asks for one. The same on all ranks.
+    pub(crate) fn due_by_steps(&self, step: u64) -> bool {
+        self.is_on() && self.options.steps > 0 && step.is_multiple_of(self.options.steps)
+    }
+
+    /// Whether this rank's clock asks for one.
+    pub(crate) fn due_by_time(&self) -> bool {
+        let interval = Duration::try_from_secs_f64(self.options.seconds).unwrap_or(Duration::MAX);
+        self.is_on() && self.options.seconds > 0.0 && self.moment.elapsed() >= interval
+    }
+
+    /// Whether this rank still writes its part of one.
+    pub(crate) fn is_busy(&self) -> bool {
+        let part = self.pending.as_ref().and_then(|pending| pending.part.as_ref());
+        part.is_some_and(|part| !part.is_finished())
+    }
+
+    /// Whether one was taken that is not settled. The same on all ranks.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// The last one that was taken.
+    pub(crate) fn last(&self) -> Option<Taken> {
+        self.last
+    }
+
+    /// What was written; known to rank 0.
+    pub(crate) fn summary(&self) -> CheckpointSummary {
+        self.tally.clone()
+    }
+
+    /// What went wrong since it was last asked for; known to rank 0.
+    pub(crate) fn trouble(&mut self) -> Option<String> {
+        self.trouble.take()
+    }
+
+    /// Takes a checkpoint, with a head that lacks its parts; the one before is settled first. `before` is
+    /// brought to the disk with it. All ranks call this.
+    pub(crate) fn take(&mut self, simulation: &mut Simulation, head: Head, record: &[u8], before: Before) {
+        let start = Instant::now();
+        self.settle(simulation.line().1);
+        self.last = Some(Taken { step: head.step, is_end: head.is_end });
+        let first_key = simulation.domain().and_then(|domain| domain.range()).map(|keys| keys[0]);
+        let comm = simulation.line().1;
+        let (rank, ranks) = (comm.rank(), comm.size());
+        let job = Job {
+            folder: self.folder.clone(),
+            keep: self.options.keep as usize,
+            rank,
+            head: head.clone(),
+            is_alone: ranks == 1,
+            first_key,
+            bytes: Part::gather(simulation, [rank as u32, ranks as u32], record),
+            before,
+        };
+        // Without a thread there is no part, which will be told.
+        let part = thread::Builder::new().name("checkpoint".into()).spawn(|| job.run()).ok();
+        self.pending = Some(Pending { head, part });
+        self.moment = Instant::now();
+        self.tally.longest_pause = self.tally.longest_pause.max(start.elapsed().as_secs_f64());
+    }
+
+    /// Waits until the pending checkpoint is on the disk, or has failed, on all ranks. All call this.
+    pub(crate) fn settle(&mut self, comm: &mut dyn Communicator) {
+        let Some(Pending { head, part }) = self.pending.take() else { return };
+        comm.stage("checkpoint");
+        let lost =
+            |why: &str| Err(format!("cannot write {}: {why}", self.folder.part(head.step, comm.rank()).display()));
+        let note = match part.map(JoinHandle::join) {
+            Some(Ok(result)) => result.map_err(|error| error.to_string()),
+            Some(Err(_)) => lost("its thread has failed"),
+            None => lost("no thread could be started"),
+        };
+        let mut message = Vec::new();
+        write_note(&note, &mut message);
+        let Some(messages) = comm.gather(&message) else { return };
+        let told = |message: &Vec<u8>| read_note(message).unwrap_or_else(|| Err("a rank makes no sense".into()));
+        let parts: Result<Vec<PartNote>, String> = messages.iter().map(told).collect();
+        let keep = self.options.keep as usize;
+        let written = match parts {
+            Ok(parts) if comm.size() > 1 => {
+                complete(&self.folder, Head { parts, ..head }, keep).map_err(|error| error.to_string())
+            }
+            other => other.map(drop),
+        };
+        match written {
+            Ok(()) => self.tally.written += 1,
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// A checkpoint has failed: what there is of it goes, to make room.
+    fn fail(&mut self, error: &str) {
+        let _ = self.folder.prune(u64::MAX, self.options.keep as usize);
+        self.tally.failed += 1;
+        self.tally.failure = Some(error.to_owned());
+        self.trouble = Some(format!("a checkpoint is lost, and the run goes on: {error}"));
+    }
+
+    /// Says of the last checkpoint, which is on the disk, that it is the run's end. For rank 0.
+    pub(crate) fn mark_end(&mut self, scene: String) {
+        let Some(last) = &mut self.last else { return };
+        last.is_end = true;
+        let step = last.step;
+        // One that has failed was told already.
+        if let Ok(head) = super::read_head(&self.folder, step) {
+            let head = Head { is_end: true, scene, ..head };
+            if let Err(error) = self.folder.write(&self.folder.head(step), &head.to_bytes()) {
+                self.fail(&error.to_string());
+            }
+        }
+    }
+}
+
+fn write_note(note: &Result<PartNote, String>, message: &mut Vec<u8>) {
+    note.is_ok().pack(message);
+    match note {
+        Ok(note) => note.pack(message),
+        Err(error) => error.pack(message),
+    }
+}
+
+fn read_note(message: &[u8]) -> Option<Result<PartNote, String>> {
+    let mut from = Unpacker::new(message);
+    Some(if from.take()? { Ok(from.take()?) } else { Err(from.take()?) })
+}

@@ -1,0 +1,174 @@
+//! What a checkpoint has of a domain, and how ranks go on from it.
+//!
+//! As many ranks as before go on exactly: each has its bodies, copies and images in the order in which
+//! they lay in memory, the lists of holders, and its range of the curve. Any other number divides the
+//! bodies anew, as at the start; impulses come to the owners of their bodies, as after a new division
+//! of space, and from there find the ranks that treat their contacts.
+
+use super::Domain;
+use super::balance::{Balance, Work};
+use super::seats::Seats;
+use super::start::{cannot_divide, is_movable, large_bodies, reach_of_many};
+use crate::broad::Aabb;
+use crate::comm::Communicator;
+use crate::partition::{Curve, Cuts, Morton, Partition, Periods, build};
+use crate::scene::{Scene, SceneError};
+use crate::util::bulk::Keep;
+use crate::util::pack::{Pack, Unpacker};
+use crate::world::{Bodies, Standing, World};
+use glam::DVec3;
+
+/// A domain between two steps.
+pub(crate) struct KeptDomain {
+    seats: Seats,
+    images: Vec<(u32, [i8; 3])>,
+    fixtures: Vec<u64>,
+    apart: Vec<(u32, [i8; 3])>,
+    balance: Option<KeptBalance>,
+}
+
+/// What was measured for balance, and the curve that was cut by it.
+struct KeptBalance {
+    curve: Aabb,
+    counts: [u32; 3],
+    numbers: [f64; 6],
+}
+
+/// An impulse: ids of the bodies, ascending, which of their contacts, and the impulse on the first.
+pub(crate) type Impulse = ([u64; 2], u8, DVec3);
+
+impl Domain {
+    /// Appends the state between two steps.
+    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+        self.seats.keep(out);
+        self.images.keep(out);
+        self.fixtures.ids.keep(out);
+        self.apart.keep(out);
+        let range = self.partition.range().filter(|_| self.balance.is_some());
+        let kept =
+            self.balance.as_ref().zip(range).map(|(balance, range)| KeptBalance::of(balance, range.curve.extent()));
+        kept.is_some().pack(out);
+        if let Some(KeptBalance { curve, counts, numbers }) = kept {
+            [curve.low, curve.high].pack(out);
+            counts.pack(out);
+            numbers.pack(out);
+        }
+    }
+
+    /// This rank's range of the Morton curve, if it is cut anew now and then.
+    pub(crate) fn range(&self) -> Option<[u64; 2]> {
+        self.balance.as_ref().and_then(|_| self.partition.range()).map(|range| range.keys)
+    }
+
+    /// Goes on as one of as many ranks as there were. `cuts` are the first keys of their ranges but for
+    /// the first rank's, where the curve is cut anew now and then. All ranks call this.
+    ///
+    /// # Errors
+    /// If space cannot be divided so.
+    pub(crate) fn resume(
+        scene: &Scene,
+        kept: KeptDomain,
+        cuts: &[u64],
+        mut comm: Box<dyn Communicator>,
+    ) -> Result<Self, SceneError> {
+        let fault = cannot_divide(scene);
+        let KeptDomain { seats, images, fixtures, apart, balance } = kept;
+        let partition: Box<dyn Partition> = match &balance {
+            Some(balance) => {
+                let curve = Curve::around(&balance.curve, &scene.periods());
+                let reach = balance.numbers[3];
+                Box::new(Morton::new(&Cuts::new(curve, cuts), comm.rank() as u32, reach).map_err(fault)?)
+            }
+            None => build(&scene.domain, &scene.extent(), reach_of_many(scene), [], &mut *comm).map_err(fault)?,
+        };
+        let rank = comm.rank() as u32;
+        let mut domain = Self::new(comm, partition, scene.periods());
+        domain.copies = seats.entries.iter().filter(|entry| entry.owner != rank).count();
+        domain.seats = seats;
+        domain.images = images;
+        domain.fixtures.ids = fixtures;
+        domain.apart = apart;
+        domain.balance = balance.map(|kept| kept.to_balance(Balance::new(&scene.domain, kept.numbers[3])));
+        Ok(domain)
+    }
+
+    /// Divides space among the ranks for bodies that stand elsewhere by now than at the start. `places`
+    /// are those of some of them on each rank, of all together on all. All ranks call this.
+    ///
+    /// # Errors
+    /// If space cannot be divided so; on all ranks then.
+    pub(crate) fn divided(
+        scene: &Scene,
+        places: Vec<DVec3>,
+        mut comm: Box<dyn Communicator>,
+    ) -> Result<Self, SceneError> {
+        let work = places.into_iter().map(|x| (x, 1.0));
+        let partition = build(&scene.domain, &scene.extent(), reach_of_many(scene), work, &mut *comm);
+        let partition = SceneError::agree(&mut *comm, partition.map_err(cannot_divide(scene)))?;
+        let can_move = is_movable(scene, &*comm);
+        let domain = Self::new(comm, partition, scene.periods());
+        Ok(if can_move { domain.balanced(&scene.domain) } else { domain })
+    }
+
+    /// Whether this rank is the one that owns a body at a place.
+    pub(crate) fn owns(&self, x: DVec3) -> bool {
+        self.partition.owner(home(&self.periods, x)) == Some(self.partition.rank())
+    }
+
+    /// Prepares bodies that were divided anew, and impulses of which each rank has those of its own
+    /// bodies.
+    pub(crate) fn settle_anew(&mut self, scene: &Scene, world: &mut World, impulses: Vec<Impulse>) {
+        let bodies = &mut world.bodies;
+        for i in (0..bodies.len()).filter(|&i| bodies.shape[i].bounding_radius().is_some()) {
+            bodies.position[i] = home(&self.periods, bodies.position[i]);
+        }
+        let large = self.large(scene);
+        self.settle(world, |id| large.contains(&id));
+        self.mail.carried = impulses;
+    }
+
+    /// Bodies that every rank has although they are no walls, by their ids.
+    pub(crate) fn large(&self, scene: &Scene) -> Vec<u64> {
+        large_bodies(scene, &*self.partition)
+    }
+}
+
+fn home(periods: &Periods, x: DVec3) -> DVec3 {
+    periods.bring_home(x, periods.home(x))
+}
+
+impl KeptDomain {
+    /// Takes back what [`Domain::keep`] wrote, for these bodies.
+    pub(crate) fn restore(from: &mut Unpacker<'_>, bodies: &Bodies, contacts: usize) -> Option<Self> {
+        let seats = Seats::restore(from, bodies.len())?;
+        let (images, fixtures): (Vec<(u32, [i8; 3])>, Vec<u64>) = (Vec::restore(from)?, Vec::restore(from)?);
+        let apart: Vec<(u32, [i8; 3])> = Vec::restore(from)?;
+        let balance = if from.take()? {
+            let [low, high] = from.take()?;
+            Some(KeptBalance { curve: Aabb { low, high }, counts: from.take()?, numbers: from.take()? })
+        } else {
+            None
+        };
+        let shown = bodies.standing.iter().filter(|standing| **standing == Standing::Image).count();
+        let is_sound = images.len() == shown
+            && images.iter().all(|image| (image.0 as usize) < bodies.len())
+            && apart.iter().all(|mark| (mark.0 as usize) < contacts)
+            && apart.is_sorted_by_key(|mark| mark.0)
+            && balance.as_ref().is_none_or(|kept| kept.numbers[3] > 0.0);
+        is_sound.then_some(Self { seats, images, fixtures, apart, balance })
+    }
+}
+
+impl KeptBalance {
+    fn of(balance: &Balance, curve: Aabb) -> Self {
+        let Balance { limit: _, interval: _, measure: _, wait, steps, work, total, reach, least, cuts, last } =
+            *balance;
+        let Work { bodies, contacts } = work;
+        Self { curve, counts: [wait, steps, cuts], numbers: [bodies, contacts, total, reach, least, last] }
+    }
+
+    fn to_balance(&self, fresh: Balance) -> Balance {
+        let ([wait, steps, cuts], [bodies, contacts, total, reach, least, last]) = (self.counts, self.numbers);
+        Balance { wait, steps, cuts, work: Work { bodies, contacts }, total, reach, least, last, ..fresh }
+    }
+}

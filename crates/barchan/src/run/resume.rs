@@ -1,0 +1,354 @@
+//! How a run goes on: from the newest checkpoint that is sound, or from its beginning.
+//!
+//! Nothing of the directory is touched before it is clear how to go on. Then tables are cut back to
+//! the checkpoint and frames after it are dropped, so that what follows fits on.
+
+use super::recorder::Recorder;
+use super::tally::Tally;
+use super::{Run, RunOptions};
+use crate::checkpoint::{Damage, Head, Part, Taken, Writer, read_head, read_part};
+use crate::comm::{Communicator, Reduction};
+use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree};
+use crate::scene::{Scene, SceneError};
+use crate::step::Simulation;
+use crate::util::pack::{Pack, Unpacker};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Instant;
+
+/// A run that was asked to go on.
+pub enum Resumption {
+    /// It does.
+    Going(Box<Run>),
+    /// It has come to its end already: its summary. (On rank 0; others have an empty one.)
+    AtEnd(Box<Summary>),
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// The scene cannot be used.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// Checkpoints are there, but none for this program or this scene.
+    #[error("{0}")]
+    Refused(String),
+    /// The run has passed the step at which it is to end.
+    #[error("the run is at step {step} already, and cannot end at step {end}: ask for more steps")]
+    Passed {
+        /// Where it is.
+        step: u64,
+        /// Where it is to end.
+        end: u64,
+    },
+    /// Another rank says why.
+    #[error("another rank has failed")]
+    Elsewhere,
+}
+
+impl ResumeError {
+    /// Whether the user can mend it by asking for something else.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Output(error) => error.is_input(),
+            Self::Scene(_) | Self::Refused(_) | Self::Passed { .. } | Self::Elsewhere => true,
+        }
+    }
+}
+
+/// Where a run has come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// How often it has gone on.
+    pub restarts: u64,
+    /// The step after which it has gone on last; `None` if it never has.
+    pub step: Option<u64>,
+    /// Checkpoints that could not be used, and why; known to rank 0.
+    pub passed_over: Vec<String>,
+}
+
+/// A checkpoint that is sound, with this rank's part if there are as many ranks as parts.
+struct Found {
+    head: Head,
+    part: Option<Part>,
+}
+
+impl Run {
+    /// Goes on with the run in a directory, with as many ranks as there are here. All ranks call this.
+    ///
+    /// On as many ranks as before the run goes on to the last bit as if it had never stopped; the number
+    /// of threads does not matter. On another number of ranks physics is the same. `options.steps`
+    /// counts from the beginning of the run, and the scene of the directory is written anew with it.
+    ///
+    /// # Errors
+    /// If there is no run, another process writes it, or its checkpoints are of another version or of
+    /// another scene; on all ranks then.
+    pub fn resume(
+        path: &Path,
+        options: &RunOptions,
+        mut comm: Box<dyn Communicator>,
+    ) -> Result<Resumption, ResumeError> {
+        let started = Instant::now();
+        comm.stage("restart");
+        let (directory, mut scene) = open(path, &mut *comm)?;
+        if let Some(steps) = options.steps {
+            scene.time.end = steps as f64 * scene.time.step;
+        }
+        let mut origin = Origin::default();
+        let found = find(&directory, &scene, &mut *comm, &mut origin.passed_over)?;
+        let Some(Found { head, part }) = found else {
+            return Self::begin_anew(&directory, &scene, options, comm, origin);
+        };
+        let total = scene.time.steps();
+        if head.step > total {
+            return Err(ResumeError::Passed { step: head.step, end: total });
+        }
+        if head.is_end
+            && head.step == total
+            && let Some(summary) = summary_of_end(&directory, total, &mut *comm)
+        {
+            return Ok(Resumption::AtEnd(Box::new(summary)));
+        }
+        let folder = directory.checkpoints();
+        let (tally, seconds) = record(part.as_ref(), &folder, &head, &mut *comm)?;
+        let mut simulation = match part {
+            Some(part) => Simulation::resume(&scene, part.state, &head.cuts(), comm)?,
+            None => {
+                let read = |rank| read_part(&folder, &head, rank);
+                let read =
+                    |rank| read(rank).map(|part| part.state).map_err(|damage| blame(&folder, &head, rank, &damage));
+                Simulation::resume_anew(&scene, head.parts.len(), read, comm)?
+            }
+        };
+        let taken = Taken { step: head.step, is_end: head.is_end };
+        let recorder = Recorder::resume(directory, &scene, taken, seconds, &mut simulation)?;
+        origin.restarts = head.restarts + 1;
+        origin.step = Some(head.step);
+        Ok(Resumption::Going(Box::new(Self {
+            strict: all_strict(options, simulation.line().1),
+            steps_total: total,
+            started,
+            seconds_before: seconds[2],
+            writer: Some(Writer::new(folder, scene.checkpoint, Some(taken))),
+            tally,
+            recorder: Some(recorder),
+            dumps: BTreeSet::new(),
+            trouble: None,
+            origin,
+            simulation,
+            scene,
+        })))
+    }
+
+    /// Begins anew, in the same directory: there is nothing to go on from.
+    fn begin_anew(
+        directory: &RunDirectory,
+        scene: &Scene,
+        options: &RunOptions,
+        comm: Box<dyn Communicator>,
+        origin: Origin,
+    ) -> Result<Resumption, ResumeError> {
+        let mut run = Self::start_on(scene, &RunOptions { steps: None, ..*options }, comm)?;
+        run.record_by(|| {
+            directory.clear()?;
+            Ok(directory.clone())
+        })?;
+        run.origin = Origin { restarts: 1, step: Some(0), ..origin };
+        Ok(Resumption::Going(Box::new(run)))
+    }
+
+    /// The scene that it runs.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// Where it has come from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+/// Whether any rank is strict: ranks that judged by different rules would not fail together.
+pub(super) fn all_strict(options: &RunOptions, comm: &mut dyn Communicator) -> bool {
+    let mut strict = [f64::from(u8::from(options.strict))];
+    comm.all_reduce(Reduction::Max, &mut strict);
+    strict[0] > 0.0
+}
+
+/// Rank 0 opens the directory, which keeps others away, and all read the scene that it finds there.
+fn open(path: &Path, comm: &mut dyn Communicator) -> Result<(RunDirectory, Scene), ResumeError> {
+    let opened = if comm.rank() == 0 {
+        RunDirectory::reopen(path).and_then(|directory| Ok((directory.read_scene()?, directory)))
+    } else {
+        Ok((String::new(), RunDirectory::join(path)))
+    };
+    let (text, directory) = agree(comm, opened)?;
+    let mut text = text.into_bytes();
+    comm.broadcast(&mut text);
+    let name = path.join("scene.toml").display().to_string();
+    let scene = Scene::from_toml(&String::from_utf8_lossy(&text), &name);
+    Ok((directory, SceneError::agree(comm, scene)?))
+}
+
+/// The newest checkpoint that is sound. Others are passed over, and rank 0 knows why.
+fn find(
+    directory: &RunDirectory,
+    scene: &Scene,
+    comm: &mut dyn Communicator,
+    passed_over: &mut Vec<String>,
+) -> Result<Option<Found>, ResumeError> {
+    let folder = directory.checkpoints();
+    let steps = if comm.rank() == 0 { folder.steps() } else { Ok(Vec::new()) };
+    let mut steps = agree(comm, steps)?;
+    let mut refused = None;
+    loop {
+        let mut chosen = Vec::new();
+        if comm.rank() == 0 {
+            while let Some(step) = steps.pop() {
+                match look(directory, &folder, step) {
+                    Ok(head) => {
+                        chosen = head.to_bytes();
+                        break;
+                    }
+                    Err((message, is_version)) => {
+                        refused = refused.or(is_version.then(|| message.clone()));
+                        passed_over.push(message);
+                    }
+                }
+            }
+        }
+        comm.broadcast(&mut chosen);
+        if chosen.is_empty() {
+            // What another version has written is not thrown away without a word.
+            let refused = refused.map_or(Ok(()), |message| Err(ResumeError::Refused(message)));
+            return agree_to_resume(comm, refused).map(|()| None);
+        }
+        let Ok(head) = Head::read(&chosen) else { return Err(ResumeError::Elsewhere) };
+        let is_same = match head.is_of(scene) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ResumeError::Refused(format!(
+                "{} is not the scene that its checkpoints are of: it was changed since. Undo the change, or run it \
+                 in another directory",
+                directory.path().join("scene.toml").display()
+            ))),
+            Err(damage) => Err(ResumeError::Refused(format!("{}: {damage}", folder.head(head.step).display()))),
+        };
+        agree_to_resume(comm, is_same)?;
+        match read_own(&folder, &head, scene, comm) {
+            Ok(part) => return Ok(Some(Found { head, part })),
+            Err(message) => passed_over.extend(message),
+        }
+    }
+}
+
+/// Reads a head, if the tables go as far as it does. Otherwise why not, and whether that is because it is
+/// of another version.
+fn look(directory: &RunDirectory, folder: &CheckpointFolder, step: u64) -> Result<Head, (String, bool)> {
+    let head = read_head(folder, step).map_err(|damage| {
+        let is_version = matches!(damage, Damage::Version { .. });
+        (format!("{}: {damage}", folder.head(step).display()), is_version)
+    })?;
+    let rows = directory.check_steps(step);
+    rows.map_err(|error| (format!("{}: {error}", folder.head(step).display()), false))?;
+    Ok(head)
+}
+
+/// Reads this rank's part, if there are as many as ranks; else looks at its share of them. If any rank
+/// has found one that is not sound, none has; rank 0 knows why.
+fn read_own(
+    folder: &CheckpointFolder,
+    head: &Head,
+    scene: &Scene,
+    comm: &mut dyn Communicator,
+) -> Result<Option<Part>, Option<String>> {
+    let (rank, ranks, parts) = (comm.rank(), comm.size(), head.parts.len());
+    let read = |rank: usize| {
+        let part = read_part(folder, head, rank).and_then(|part| {
+            let misfit = part
+                .state
+                .misfit(scene, parts)
+                .or_else(|| Tally::read(&part.record).is_none().then(|| "its record makes no sense".into()));
+            misfit.map_or(Ok(part), |misfit| Err(Damage::Contents(misfit)))
+        });
+        part.map_err(|damage| blame(folder, head, rank, &damage))
+    };
+    let own = if parts == ranks {
+        read(rank).map(Some)
+    } else {
+        (rank..parts).step_by(ranks).try_for_each(|part| read(part).map(drop)).map(|()| None)
+    };
+    let told = comm.gather(own.as_ref().err().map_or(&[][..], |message| message.as_bytes()));
+    let mut bad = [f64::from(u8::from(own.is_err()))];
+    comm.all_reduce(Reduction::Max, &mut bad);
+    match own {
+        Ok(part) if bad[0] == 0.0 => Ok(part),
+        _ => {
+            let told = told.into_iter().flatten().find(|message| !message.is_empty());
+            Err(told.map(|message| String::from_utf8_lossy(&message).into_owned()))
+        }
+    }
+}
+
+fn blame(folder: &CheckpointFolder, head: &Head, rank: usize, damage: &Damage) -> String {
+    format!("{}: {damage}", folder.part(head.step, rank).display())
+}
+
+/// The record of the run up to a checkpoint: of this rank, or of rank 0 where there were others then.
+fn record(
+    part: Option<&Part>,
+    folder: &CheckpointFolder,
+    head: &Head,
+    comm: &mut dyn Communicator,
+) -> Result<(Tally, [f64; 3]), ResumeError> {
+    let mut bytes = match part {
+        Some(part) => part.record.clone(),
+        None if comm.rank() == 0 => read_part(folder, head, 0).map(|part| part.record).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    if part.is_none() {
+        comm.broadcast(&mut bytes);
+    }
+    let record =
+        Tally::read(&bytes).ok_or_else(|| ResumeError::Refused("the record of a checkpoint makes no sense".into()));
+    let (mut tally, seconds) = agree_to_resume(comm, record)?;
+    if part.is_none() {
+        // Nobody has done the work of these ranks.
+        tally.busy = 0.0;
+    }
+    Ok((tally, seconds))
+}
+
+/// The summary of a run that has come to its end and has said so.
+fn summary_of_end(directory: &RunDirectory, total: u64, comm: &mut dyn Communicator) -> Option<Summary> {
+    let summary = if comm.rank() == 0 { directory.read_summary() } else { None };
+    let summary = summary.filter(|summary| summary.steps == total && !summary.interrupted);
+    let mut is_there = [f64::from(u8::from(summary.is_some()))];
+    comm.all_reduce(Reduction::Max, &mut is_there);
+    (is_there[0] > 0.0).then(|| summary.unwrap_or_default())
+}
+
+/// If any rank cannot go on, none can, and the first of those says why.
+fn agree_to_resume<T>(comm: &mut dyn Communicator, result: Result<T, ResumeError>) -> Result<T, ResumeError> {
+    let rank = comm.rank() as f64;
+    let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
+    comm.all_reduce(Reduction::Min, &mut first);
+    if first[0] == rank || first[0] == f64::INFINITY { result } else { Err(ResumeError::Elsewhere) }
+}
+
+impl Tally {
+    /// Appends all of it, and seconds of output, those of them that rows have told, and of all.
+    pub(super) fn write(&self, seconds: [f64; 3], out: &mut Vec<u8>) {
+        self.pack(out);
+        seconds.pack(out);
+    }
+
+    /// Takes back what [`Tally::write`] wrote.
+    fn read(bytes: &[u8]) -> Option<(Self, [f64; 3])> {
+        let mut from = Unpacker::new(bytes);
+        let record = (from.take()?, from.take()?);
+        from.is_empty().then_some(record)
+    }
+}

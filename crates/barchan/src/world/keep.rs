@@ -1,0 +1,120 @@
+//! What a checkpoint has of a world: everything but the materials, which are those of the scene.
+
+use super::{Bodies, ExternalForce, ForceField, Oscillation, Prescribed, World};
+use crate::util::pack::{Pack, Unpacker};
+
+impl World {
+    /// Appends the state.
+    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+        let Self { bodies, materials: _, gravity, fields, external, prescribed, time } = self;
+        time.pack(out);
+        gravity.pack(out);
+        (fields.len() as u64).pack(out);
+        fields.iter().for_each(|field| field.pack(out));
+        (external.len() as u64).pack(out);
+        for (id, ExternalForce { force, torque }) in external {
+            id.pack(out);
+            [*force, *torque].pack(out);
+        }
+        (prescribed.len() as u64).pack(out);
+        for (id, Prescribed { velocity, angular_velocity, oscillation }) in prescribed {
+            id.pack(out);
+            [*velocity, *angular_velocity].pack(out);
+            oscillation.pack(out);
+        }
+        bodies.keep(out);
+    }
+
+    /// Takes back what [`World::keep`] wrote. Its materials are none.
+    pub(crate) fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+        let mut world = Self { time: from.take()?, gravity: from.take()?, ..Self::default() };
+        for _ in 0..from.take::<u64>()? {
+            world.fields.push(from.take()?);
+        }
+        for _ in 0..from.take::<u64>()? {
+            let id = from.take()?;
+            let [force, torque] = from.take()?;
+            world.external.insert(id, ExternalForce { force, torque });
+        }
+        for _ in 0..from.take::<u64>()? {
+            let id = from.take()?;
+            let [velocity, angular_velocity] = from.take()?;
+            world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: from.take()? });
+        }
+        world.bodies = Bodies::restore(from)?;
+        Some(world)
+    }
+}
+
+impl Pack for ForceField {
+    fn pack(&self, out: &mut Vec<u8>) {
+        let (code, vector, number) = match *self {
+            Self::Central { centre, strength } => (0u8, centre, strength),
+            Self::Drag { rate, wind } => (1, wind, rate),
+            Self::Well { centre, stiffness } => (2, centre, stiffness),
+        };
+        code.pack(out);
+        vector.pack(out);
+        number.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let (code, vector, number) = (from.take::<u8>()?, from.take()?, from.take()?);
+        match code {
+            0 => Some(Self::Central { centre: vector, strength: number }),
+            1 => Some(Self::Drag { rate: number, wind: vector }),
+            2 => Some(Self::Well { centre: vector, stiffness: number }),
+            _ => None,
+        }
+    }
+}
+
+impl Pack for Oscillation {
+    fn pack(&self, out: &mut Vec<u8>) {
+        self.amplitude.pack(out);
+        [self.frequency, self.phase].pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let amplitude = from.take()?;
+        let [frequency, phase] = from.take()?;
+        Some(Self { amplitude, frequency, phase })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+    use crate::world::{Body, Motion, Standing};
+    use glam::DVec3;
+
+    #[test]
+    fn everything_comes_back() {
+        let mut world = World { time: 0.1 + 0.2, gravity: DVec3::new(0.0, -0.0, -9.81), ..World::default() };
+        world.fields.push(ForceField::Central { centre: DVec3::X, strength: 0.3 });
+        world.fields.push(ForceField::Drag { rate: 0.1, wind: DVec3::Y });
+        world.fields.push(ForceField::Well { centre: DVec3::Z, stiffness: -2.0 });
+        world.add(Body { motion: Motion::Kinematic, ..Body::fixed(Shape::container(DVec3::ONE), DVec3::X) });
+        let id = world.add(Body::dynamic(Shape::sphere(0.1), DVec3::splat(1.0 / 3.0)).with_velocity(DVec3::X));
+        world.add(Body::fixed(Shape::half_space(), DVec3::ZERO));
+        world.bodies.standing[1] = Standing::Copy;
+        world.bodies.keep_ids_below(77);
+        world.bodies.share_ids(2, 5);
+        world.external.insert(id, ExternalForce { force: DVec3::X, torque: DVec3::Y });
+        let shake = Oscillation { amplitude: DVec3::X, frequency: 2.0, phase: 0.3 };
+        let motion = Prescribed { velocity: DVec3::Y, angular_velocity: DVec3::Z, oscillation: Some(shake) };
+        world.prescribed.insert(0, motion);
+        world.prescribed.insert(9, Prescribed { oscillation: None, ..motion });
+        let mut bytes = Vec::new();
+        world.keep(&mut bytes);
+        let mut from = Unpacker::new(&bytes);
+        let mut back = World::restore(&mut from).unwrap();
+        assert!(from.is_empty());
+        assert_eq!(format!("{back:?}"), format!("{world:?}"));
+        assert_eq!(back.add(Body::fixed(Shape::half_space(), DVec3::ZERO)), 77);
+        for length in 0..bytes.len() {
+            assert!(World::restore(&mut Unpacker::new(&bytes[..length])).is_none());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Files that people and disks have damaged: random changes of sound files.
+//!
+//! Two seconds a kind of file; `BARCHAN_FUZZ_SECONDS=600` takes ten minutes. The seeds are the files
+//! in `fuzz/corpus`, the scenes of all scenarios, and the problem files of other tests. The same judges
+//! serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead.
+
+mod judges;
+mod mutate;
+
+use barchan::scenario::SCENARIOS;
+use mutate::Mutator;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Longer than any input may take, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The files of a folder of the project.
+fn files(folder: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{} is empty", folder.display());
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+/// Puts changed seeds before a judge until the time is over. What brings it down is kept.
+fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
+    let seconds = std::env::var("BARCHAN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let mut mutator = Mutator::new(seeds, words);
+    seeds.iter().for_each(|seed| judge(seed));
+    let mut count = 0u64;
+    while Instant::now() < end {
+        let input = mutator.next();
+        let start = Instant::now();
+        let result = catch_unwind(AssertUnwindSafe(|| judge(&input)));
+        if result.is_err() || start.elapsed() > PATIENCE {
+            let kept = std::env::temp_dir().join(format!("barchan-fuzz-{kind}-{}", std::process::id()));
+            std::fs::write(&kept, &input).unwrap();
+            panic!("input {count} of {kind} took {:?}; it is kept in {}", start.elapsed(), kept.display());
+        }
+        count += 1;
+    }
+    println!("{kind}: {count} inputs");
+    assert!(count > 20, "only {count} inputs in {seconds} s");
+}
+
+#[test]
+fn scenes() {
+    let mut seeds = files("fuzz/corpus/scene");
+    seeds.extend(SCENARIOS.iter().map(|scenario| scenario.scene(&[]).unwrap().to_toml().into_bytes()));
+    let words = [
+        "nan",
+        "inf",
+        "-inf",
+        "-1",
+        "0",
+        "1e308",
+        "1e-308",
+        "-0.0",
+        "18446744073709551615",
+        "9223372036854775807",
+        "[]",
+        "{}",
+        "\"\"",
+        "true",
+        "[[body]]\n",
+        "[[fill]]\n",
+        "[[lattice]]\n",
+        "[[material]]\n",
+        "[solver]\n",
+        "[domain]\n",
+        "count = ",
+        "counts = [1, 1, 1]\n",
+        "min = ",
+        "max = ",
+        "radius = ",
+        "periodic = [true, true, true]\n",
+        "shape = { sphere = { radius = 0.1 } }\n",
+        "motion = \"kinematic\"\n",
+        "\u{0}",
+        "\r\n",
+        "ß",
+    ];
+    torment("scene", &seeds, &words, judges::scene);
+}
+
+#[test]
+fn problems() {
+    let words = [
+        "nan",
+        "inf",
+        "-1",
+        "0",
+        "1e308",
+        "4294967295",
+        "18446744073709551615",
+        "3 ",
+        "\n",
+        " ",
+        "barchan-problem 1\n",
+    ];
+    let mut seeds = files("fuzz/corpus/problem");
+    seeds.extend(files("crates/barchan/tests/data"));
+    torment("problem", &seeds, &words, judges::problem);
+}
