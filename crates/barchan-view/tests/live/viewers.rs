@@ -1,6 +1,7 @@
 //! Many viewers, slow ones and dead ones.
 
 use crate::client::{Client, connect, host, server, status};
+use barchan_view::live::Spectator;
 use barchan_view::server::Limits;
 use serde_json::json;
 use std::io::Read;
@@ -93,4 +94,27 @@ fn the_end_is_told() {
     });
     assert!(stopped.load(Ordering::SeqCst) && start.elapsed() < Duration::from_secs(3));
     assert!(std::net::TcpStream::connect(server.address()).is_err());
+}
+
+#[test]
+fn a_spectator_asks_again_and_again() {
+    let (server, hub) = server(Limits::default());
+    let spectator = Spectator::join(server.address()).unwrap();
+    let start = Instant::now();
+    for _ in 0..5 {
+        while !hub.wants_frame() {
+            assert!(start.elapsed() < Duration::from_secs(5));
+            std::thread::yield_now();
+        }
+        hub.publish(vec![1; 1000]);
+    }
+    while !hub.wants_frame() {
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::yield_now();
+    }
+    assert_eq!(spectator.leave(), [5, 5000]);
+    while hub.viewers() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::yield_now();
+    }
 }
