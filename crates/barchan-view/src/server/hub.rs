@@ -145,8 +145,9 @@ impl Hub {
 
     /// Leaves a frame. The memory of the one before comes back, if nobody is sending it any more.
     pub fn publish(&self, frame: Vec<u8>) -> Vec<u8> {
-        self.wanted.store(false, Ordering::Release);
         let mut state = self.lock();
+        // Inside the lock, as where it is set: who asks from now on asks for a newer one.
+        self.wanted.store(false, Ordering::Release);
         let before = state.frame.replace(Arc::new(frame));
         state.frame_number += 1;
         state.ring();
