@@ -10,6 +10,8 @@ async function view(barchan, ...args) {
     const child = spawn(barchan, ["view", ...args, "--no-open", "--threads", "1"], { stdio: ["ignore", "pipe", "inherit"] });
     const lines = [];
     const ended = new Promise((done) => child.on("exit", done));
+    // Whatever becomes of the test, nothing is left behind.
+    process.on("exit", () => child.kill("SIGKILL"));
     const address = await new Promise((found, failed) => {
         createInterface({ input: child.stdout }).on("line", (line) => {
             lines.push(line);
@@ -24,12 +26,14 @@ async function view(barchan, ...args) {
     return { address, end };
 }
 
-// Waits until something is true of the last status.
-function until(page, test, value) {
-    return page.waitForFunction(
-        ([test, value]) => barchan.live.status !== null && new Function("status", "value", `return ${test}`)(barchan.live.status, value),
-        [test, value], { timeout: 30_000 },
-    );
+// Waits until something is true of the last status, and gives it.
+async function until(page, test) {
+    for (let left = 600; ; left--) {
+        const found = await status(page);
+        if (found !== null && test(found)) return found;
+        if (left === 0) throw new Error(`${test} did not come true; the last status is ${JSON.stringify(found)}`);
+        await page.waitForTimeout(50);
+    }
 }
 
 const status = (page) => page.evaluate(() => barchan.live.status);
@@ -59,12 +63,12 @@ export async function liveScene(browser, barchan, checks) {
     const socket = (url) => url.startsWith(address.replace("http", "ws"));
     const { page, troubles, close } = await open(browser, address, { allowed: socket });
 
-    await until(page, "status.state === 'running' && status.step > 5");
+    await until(page, (status) => status.state === "running" && status.step > 5);
     await newFrame(page, 0);
     const first = await look(page);
     checks.that(first.share > 0.01 && first.colours > 20, "the canvas shows bodies", first);
     const before = (await status(page)).step;
-    await until(page, "status.step > value + 30", before);
+    await until(page, (status) => status.step > before + 30);
     await newFrame(page, await frames(page));
     const later = await look(page);
     checks.that(later.hash !== first.hash, "pixels differ between frames", { first, later });
@@ -73,44 +77,44 @@ export async function liveScene(browser, barchan, checks) {
     await screenshot(page, "live");
 
     await page.keyboard.press("Space");
-    await until(page, "status.state === 'paused'");
+    await until(page, (status) => status.state === "paused");
     const held = await status(page);
     await page.waitForTimeout(600);
     const still = await status(page);
     checks.that(still.step === held.step && still.time === held.time, "pause stops time", { held, still });
     await page.click("#live-step");
-    await until(page, "status.step === value", held.step + 1);
+    await until(page, (status) => status.step === held.step + 1);
     checks.that(true, "a single step is one step");
     await page.keyboard.press("s");
-    await until(page, "status.step === value", held.step + 2);
+    await until(page, (status) => status.step === held.step + 2);
 
     // Falling spheres gain energy; without gravity, and before they touch, they keep it.
     await page.click("#live-reset");
-    await until(page, "status.step === 0");
+    await until(page, (status) => status.step === 0);
     const start = await status(page);
     checks.that(start.time === 0, "reset goes back to time 0", start);
     await page.waitForFunction(() => barchan.plots.rows.length === 0);
     const take = async (count) => {
         const { step } = await status(page);
         for (let k = 0; k < count; k++) await page.click("#live-step");
-        await until(page, "status.step === value", step + count);
+        await until(page, (status) => status.step === step + count);
         await page.waitForFunction((step) => barchan.plots.rows.at(-1)?.step === step, step + count);
         return kinetic(page);
     };
     const [a, b] = [await take(5), await take(5)];
     checks.that(b > 2 * a && a > 0, "what falls gains energy", [a, b]);
     await slide(page, "[id='knob-gravity.2']", 0);
-    await until(page, "status.parameters['gravity.2'] === 0");
+    await until(page, (status) => status.parameters["gravity.2"] === 0);
     const c = await take(5);
     checks.that(Math.abs(c / b - 1) < 1e-9, "without gravity it does not", [b, c]);
     await slide(page, "[id='knob-gravity.2']", 9.81);
-    await until(page, "status.parameters['gravity.2'] > 9");
+    await until(page, (status) => status.parameters["gravity.2"] > 9);
     const d = await take(5);
     checks.that(d < 0.5 * c, "with gravity turned round it loses energy", [c, d]);
     await page.selectOption("#live-speed", "");
-    await until(page, "status.speed === null");
+    await until(page, (status) => status.speed === null);
     await page.click("#live-play");
-    await until(page, "status.state === 'running' && status.pace > 0");
+    await until(page, (status) => status.state === "running" && status.pace > 0);
     await screenshot(page, "live-changed");
     checks.that(troubles().length === 0, "nothing went wrong in the page", troubles());
 
@@ -142,7 +146,7 @@ export async function storedRun(browser, barchan, directory, checks) {
     const { address, end } = await view(barchan, directory);
     const socket = (url) => url.startsWith(address.replace("http", "ws"));
     const { page, troubles, close } = await open(browser, address, { allowed: socket });
-    await until(page, "status.state === 'ended'");
+    await until(page, (status) => status.state === "ended");
     await newFrame(page, 0);
     const { frames: count } = await status(page);
     checks.that(count > 2, "all frames are there", count);
@@ -150,7 +154,7 @@ export async function storedRun(browser, barchan, directory, checks) {
     checks.that(last.share > 0.01, "the last frame shows bodies", last);
     const seen = await frames(page);
     await slide(page, "#live-seek", 0);
-    await until(page, "status.frame === 0 && status.state === 'paused'");
+    await until(page, (status) => status.frame === 0 && status.state === "paused");
     await newFrame(page, seen);
     const first = await look(page);
     checks.that(first.hash !== last.hash, "the slider shows another frame", { first, last });

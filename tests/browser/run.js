@@ -1,15 +1,16 @@
 // Opens Barchan's pages in a real browser and checks what a person would see. One file a page: to add one, write
 // a file with functions that take (browser, ..., checks) and call them here.
 //
-//   node run.js DIRECTORY     DIRECTORY holds the runs that scripts/browser.sh makes
+//   BARCHAN=COMMAND node run.js DIRECTORY     DIRECTORY holds the runs that scripts/browser.sh makes
 import { join } from "node:path";
 import { launch, pictures } from "./browser.js";
 import { Checks } from "./check.js";
+import { foreignPage, liveScene, storedRun } from "./live.js";
 import { missedReport, nastyReport, wholeReport } from "./report.js";
 
-const runs = process.argv[2];
-if (!runs) {
-    console.error("usage: node run.js DIRECTORY");
+const runs = process.argv[2], barchan = process.env.BARCHAN;
+if (!runs || !barchan) {
+    console.error("usage: BARCHAN=COMMAND node run.js DIRECTORY");
     process.exit(2);
 }
 
@@ -17,6 +18,9 @@ const PAGES = [
     ["a report", (browser, checks) => wholeReport(browser, join(runs, "whole"), checks)],
     ["a report with missed steps", (browser, checks) => missedReport(browser, join(runs, "missed"), checks)],
     ["a report of a killed run", (browser, checks) => nastyReport(browser, join(runs, "nasty"), checks)],
+    ["the live page", (browser, checks) => liveScene(browser, barchan, checks)],
+    ["the live page and a foreign one", (browser, checks) => foreignPage(browser, barchan, checks)],
+    ["the live page of a run directory", (browser, checks) => storedRun(browser, barchan, join(runs, "whole"), checks)],
 ];
 
 let passed = 0, failed = 0;

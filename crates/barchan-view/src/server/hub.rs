@@ -145,8 +145,9 @@ impl Hub {
 
     /// Leaves a frame. The memory of the one before comes back, if nobody is sending it any more.
     pub fn publish(&self, frame: Vec<u8>) -> Vec<u8> {
-        self.wanted.store(false, Ordering::Release);
         let mut state = self.lock();
+        // Inside the lock, as where it is set: who asks from now on asks for a newer one.
+        self.wanted.store(false, Ordering::Release);
         let before = state.frame.replace(Arc::new(frame));
         state.frame_number += 1;
         state.ring();
@@ -257,9 +258,10 @@ impl Hub {
             rows = state.history.after(cursor.step).to_vec();
             cursor.step = state.history.last_step().unwrap_or(cursor.step).max(cursor.step);
         }
+        let mut status = None;
         if cursor.status != state.status_number {
             cursor.status = state.status_number;
-            news.texts.extend(state.status.as_deref().map(str::to_owned));
+            status = state.status.as_deref().map(str::to_owned);
         }
         if ready && cursor.frame != state.frame_number {
             cursor.frame = state.frame_number;
@@ -273,6 +275,8 @@ impl Hub {
             let rows = json!({ "type": "rows", "restart": restarted, "rows": rows });
             news.texts.push(rows.to_string());
         }
+        // The last word is the status: it counts what rows only show.
+        news.texts.extend(status);
         news
     }
 

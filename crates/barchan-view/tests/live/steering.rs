@@ -114,10 +114,9 @@ fn a_parameter_changes_the_physics() {
             (0..steps).for_each(|_| client.say(&json!({ "type": "step" })));
             loop {
                 let rows = client.hear("rows");
-                if let Some(row) = rows["rows"].as_array().unwrap().last() {
-                    if row[step].as_u64().unwrap_or(row[step].as_f64().unwrap() as u64) % 100 == 0 {
-                        return row[kinetic].as_f64().unwrap();
-                    }
+                let last = rows["rows"].as_array().unwrap().last();
+                if let Some(row) = last.filter(|row| row[step].as_f64().unwrap() % 100.0 == 0.0) {
+                    return row[kinetic].as_f64().unwrap();
                 }
             }
         };
