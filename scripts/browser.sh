@@ -33,7 +33,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 if [ "${1:-}" = --size ]; then
-    "$BARCHAN" run sedimentation --set bodies=100000 --set output.frame_interval=0.01 --time "${2:-0.1}" \
+    "$BARCHAN" run sedimentation --set bodies=100000 --set output.frame_interval=0.005 --time "${2:-0.1}" \
         --out "$work/large" --quiet
     node size.js "$work/large/report.html"
     exit

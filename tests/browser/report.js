@@ -107,6 +107,7 @@ export async function wholeReport(browser, directory, checks) {
     await click(page, "#walls");
     await click(page, "#bodies-solid");
 
+    await twins(page, checks);
     await pick(page, checks);
     await camera(page, checks);
     checks.that(troubles().length === 0, "no errors, no requests", troubles());
@@ -163,6 +164,21 @@ async function verdict(page, checks, missed) {
         checks.that(loud === 0 && /^All .* reached the tolerance/.test(told), "it says that no step was missed", told);
         checks.that(red === 0, "and nothing is red in the plots", red);
     }
+}
+
+// Many bodies are drawn as points, few as squares: the picture is the same but for a few edges.
+async function twins(page, checks) {
+    const squares = await look(page);
+    const rule = (many) => page.evaluate((many) => {
+        barchan.usual ??= barchan.areMany;
+        barchan.areMany = many ? () => true : barchan.usual;
+        barchan.viewer.show(barchan.viewer.frame);
+    }, many);
+    await rule(true);
+    const points = await look(page);
+    checks.that(Math.abs(points.differ / squares.differ - 1) < 0.01, "points look as squares do", [squares.differ, points.differ]);
+    await rule(false);
+    checks.that((await look(page)).hash === squares.hash, "and squares come back");
 }
 
 // A click on a body tells of it: the middle of the view has one.

@@ -1,16 +1,24 @@
 "use strict";
 // Bodies as impostors: a square for each, on which every point is a ray to a ball, lit and at the right depth.
-// A million squares are drawn where as many meshes could not be.
+// A million squares are drawn where as many meshes could not be. Few bodies are squares of two triangles, however
+// near; many are points, which cost a vertex each but may not be larger than the graphics card allows.
 {
+    const MANY = 5000;
+
     const VERTEX = /* glsl */ `
+        #ifdef POINTS
+        in vec4 position;
+        #define place position
+        #else
         in vec3 position;
         in vec4 place;
+        #endif
         in float value;
         uniform mat4 modelViewMatrix, projectionMatrix;
         uniform vec4 low, span;
         uniform vec4 slice;
         uniform int picked;
-        out vec3 ray;
+        uniform vec2 viewport;
         flat out vec4 ball;
         flat out float shade;
         flat out int marked;
@@ -20,35 +28,46 @@
             float radius = world.w, far = length(centre);
             ball = vec4(centre, radius);
             shade = value;
+            #ifdef POINTS
+            marked = picked == gl_VertexID ? 1 : 0;
+            gl_PointSize = 1.0;
+            #else
             marked = picked == gl_InstanceID ? 1 : 0;
+            #endif
             // Beyond the slice, behind the eye, or about it: nothing to see.
             if (dot(slice.xyz, world.xyz) > slice.w || centre.z > -radius * 0.5 || far <= radius * 1.001) {
                 gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
-                ray = vec3(0.0);
                 return;
             }
+            #ifdef POINTS
+            // The outline is longest away from the middle of the view.
+            float reach = radius / -centre.z * (far / -centre.z) * 1.05;
+            gl_PointSize = viewport.y * projectionMatrix[1][1] * reach + 2.0;
+            gl_Position = projectionMatrix * vec4(centre, 1.0);
+            #else
             // A square across the line of sight that just holds the outline.
             vec3 sight = centre / far;
             vec3 side = normalize(cross(sight, abs(sight.y) < 0.99 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0)));
             vec3 up = cross(side, sight);
-            float reach = radius * inversesqrt(1.0 - radius * radius / (far * far));
-            ray = centre + (side * position.x + up * position.y) * reach;
-            gl_Position = projectionMatrix * vec4(ray, 1.0);
+            float reach = 1.02 * radius * inversesqrt(1.0 - radius * radius / (far * far));
+            gl_Position = projectionMatrix * vec4(centre + (side * position.x + up * position.y) * reach, 1.0);
+            #endif
         }`;
 
     const FRAGMENT = /* glsl */ `
         precision highp float;
-        in vec3 ray;
         flat in vec4 ball;
         flat in float shade;
         flat in int marked;
         uniform mat4 projectionMatrix;
+        uniform vec2 viewport;
         uniform sampler2D map;
         uniform float opacity;
         uniform int named;
         out vec4 colour;
         void main() {
-            vec3 sight = normalize(ray);
+            vec2 screen = 2.0 * gl_FragCoord.xy / viewport - 1.0;
+            vec3 sight = normalize(vec3(screen / vec2(projectionMatrix[0][0], projectionMatrix[1][1]), -1.0));
             float along = dot(sight, ball.xyz);
             float inside = along * along - dot(ball.xyz, ball.xyz) + ball.w * ball.w;
             // The outline fades over the width of a pixel.
@@ -92,34 +111,49 @@
 
     // The bodies of one kind of shape. A kind that this page has no form for is shown by the ball that holds it.
     class Bodies {
-        constructor(maps) {
+        constructor(maps, many) {
             this.maps = maps;
+            this.many = many;
             this.material = new THREE.RawShaderMaterial({
                 glslVersion: THREE.GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide, alphaToCoverage: true,
+                defines: many ? { POINTS: 1 } : {},
                 uniforms: {
                     low: { value: new THREE.Vector4() }, span: { value: new THREE.Vector4() },
                     slice: { value: new THREE.Vector4(0, 0, 0, 1e30) }, picked: { value: -1 },
-                    map: { value: maps.viridis }, opacity: { value: 1 }, named: { value: 0 },
+                    viewport: { value: [1, 1] }, map: { value: maps.viridis }, opacity: { value: 1 }, named: { value: 0 },
                 },
             });
-            this.mesh = new THREE.Mesh(new THREE.InstancedBufferGeometry(), this.material);
+            this.mesh = many ? new THREE.Points(new THREE.BufferGeometry(), this.material)
+                : new THREE.Mesh(new THREE.InstancedBufferGeometry(), this.material);
             this.mesh.frustumCulled = false;
         }
 
         show(kind) {
             this.kind = kind;
             const { place } = kind.columns;
-            const geometry = new THREE.InstancedBufferGeometry();
-            geometry.setAttribute("position", new THREE.Float32BufferAttribute([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0], 3));
-            geometry.setIndex([0, 1, 2, 0, 2, 3]);
-            geometry.setAttribute("place", new THREE.InstancedBufferAttribute(place.array, 4, place.type === "u16"));
-            this.values = new THREE.InstancedBufferAttribute(new Float32Array(kind.count), 1);
+            const geometry = this.many ? this.points(place) : this.squares(place, kind.count);
+            const Attribute = this.many ? THREE.BufferAttribute : THREE.InstancedBufferAttribute;
+            this.values = new Attribute(new Float32Array(kind.count), 1);
             geometry.setAttribute("value", this.values);
-            geometry.instanceCount = kind.count;
             this.mesh.geometry.dispose();
             this.mesh.geometry = geometry;
             this.material.uniforms.low.value.fromArray(place.low);
             this.material.uniforms.span.value.fromArray(place.span);
+        }
+
+        points(place) {
+            const geometry = new THREE.BufferGeometry();
+            geometry.setAttribute("position", new THREE.BufferAttribute(place.array, 4, place.type === "u16"));
+            return geometry;
+        }
+
+        squares(place, count) {
+            const geometry = new THREE.InstancedBufferGeometry();
+            geometry.setAttribute("position", new THREE.Float32BufferAttribute([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0], 3));
+            geometry.setIndex([0, 1, 2, 0, 2, 3]);
+            geometry.setAttribute("place", new THREE.InstancedBufferAttribute(place.array, 4, place.type === "u16"));
+            geometry.instanceCount = count;
+            return geometry;
         }
 
         colour(quantity, low, high) {
@@ -175,5 +209,6 @@
 
     barchan.QUANTITIES = QUANTITIES;
     barchan.Bodies = Bodies;
+    barchan.areMany = (kind) => kind.count > MANY;
     barchan.bodyReader = reader;
 }

@@ -100,14 +100,14 @@
                 this.resetView();
             }
             for (const [name, bodies] of this.bodies) {
-                if (frame.kinds.some((kind) => kind.kind === name)) continue;
+                if (frame.kinds.some((kind) => kind.kind === name && barchan.areMany(kind) === bodies.many)) continue;
                 this.scene.remove(bodies.mesh);
                 bodies.dispose();
                 this.bodies.delete(name);
             }
             for (const kind of frame.kinds) {
                 if (!this.bodies.has(kind.kind)) {
-                    const bodies = new barchan.Bodies(this.maps);
+                    const bodies = new barchan.Bodies(this.maps, barchan.areMany(kind));
                     this.bodies.set(kind.kind, bodies);
                     this.scene.add(bodies.mesh);
                 }
@@ -263,6 +263,7 @@
             this.camera.near = Math.max((far - 4 * reach) * 0.9, far * 2e-3, reach * 1e-4);
             this.camera.far = far + 8 * reach;
             this.camera.updateProjectionMatrix();
+            for (const bodies of this.bodies.values()) bodies.material.uniforms.viewport.value = [this.canvas.width, this.canvas.height];
             this.renderer.render(this.scene, this.camera);
         }
 
