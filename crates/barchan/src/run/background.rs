@@ -44,9 +44,11 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// Starts a thread that does each job by `work`. `path` is where it writes.
+    /// Starts a thread that does each job by `work`. `path` is where it writes, and `finished` pieces are
+    /// there.
     pub(super) fn start(
         path: &Path,
+        finished: usize,
         mut work: impl FnMut(&Job) -> Result<(), OutputError> + Send + 'static,
     ) -> Result<Self, OutputError> {
         let (jobs, todo) = channel::<Job>();
@@ -68,7 +70,7 @@ impl Background {
             thread: Some(thread),
             frame: Some(Box::default()),
             open: 0,
-            finished: 0,
+            finished,
         })
     }
 
@@ -181,7 +183,7 @@ mod tests {
         // A disk that writes when it is told to.
         let (tell, told) = sync_channel::<()>(0);
         let (write, written) = channel();
-        let mut background = Background::start(Path::new("x"), move |job| {
+        let mut background = Background::start(Path::new("x"), 0, move |job| {
             told.recv().unwrap();
             write.send(step_of(job)).unwrap();
             Ok(())
@@ -210,7 +212,7 @@ mod tests {
     fn errors_are_told_at_the_next_occasion() {
         let work = |job: &Job| if step_of(job) == 2 { Err(OutputError::Elsewhere { is_input: true }) } else { Ok(()) };
         for settle in [false, true] {
-            let mut background = Background::start(Path::new("x"), work).unwrap();
+            let mut background = Background::start(Path::new("x"), 0, work).unwrap();
             background.write(|frame| frame.step = 1).unwrap();
             background.write(|frame| frame.step = 2).unwrap();
             let told = if settle { background.settle() } else { background.write(|frame| frame.step = 3) };
@@ -221,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_is_an_error() {
-        let mut background = Background::start(Path::new("x"), |_| panic!("as it should here")).unwrap();
+        let mut background = Background::start(Path::new("x"), 0, |_| panic!("as it should here")).unwrap();
         background.write(|_| {}).unwrap();
         let error = background.settle().unwrap_err().to_string();
         assert_eq!(error, "cannot write x: the thread that writes frames has ended");

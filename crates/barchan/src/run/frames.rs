@@ -33,12 +33,13 @@ impl Frames {
         rank: usize,
         ranks: usize,
     ) -> Result<Self, OutputError> {
-        let background = Background::start(run, move |job| match job {
+        let frames = writer.count();
+        let background = Background::start(run, frames, move |job| match job {
             Job::Piece(frame) if ranks == 1 => writer.write(frame).map(drop),
             Job::Piece(frame) => writer.write_piece(frame).map(drop),
             Job::Complete(frames) => writer.complete(*frames),
         })?;
-        let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
+        let complete = if rank == 0 && ranks > 1 { frames } else { usize::MAX };
         Ok(Self { background, rank, time: scene.time, interval: scene.output.frame_interval, last: None, complete })
     }
 

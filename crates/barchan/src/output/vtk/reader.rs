@@ -57,10 +57,10 @@ fn frames_there(count: usize) -> String {
 
 /// An entry of an index.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Entry {
-    pub(super) time: f64,
+struct Entry {
+    time: f64,
     /// Relative to the index.
-    pub(super) file: String,
+    file: String,
 }
 
 /// The frames that a run has written, in the order of time.
@@ -83,7 +83,7 @@ impl StoredFrames {
         }
         let [bodies, contacts, walls] = INDEXES.map(|name| {
             let path = run.join(name);
-            match read_text(&path) {
+            match fs::read_to_string(&path) {
                 Ok(text) => Ok(index_entries(&text)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
                 Err(source) => Err(FrameError::Io { path, source }),
@@ -154,7 +154,7 @@ fn read_pieces<T>(
     let refuse = |source| FrameError::Io { path: path.into(), source };
     let damaged = |what| FrameError::Damaged { path: path.into(), what };
     if path.extension().is_some_and(|end| end == "pvtp") {
-        let text = read_text(path).map_err(refuse)?;
+        let text = fs::read_to_string(path).map_err(refuse)?;
         for piece in elements(&text, "Piece") {
             let name = attribute(piece, "Source").ok_or_else(|| damaged("a piece has no source".into()))?;
             read_pieces(&path.with_file_name(name), kind, take)?;
@@ -167,13 +167,8 @@ fn read_pieces<T>(
     Ok(head.moment)
 }
 
-/// The text of an index.
-pub(super) fn read_text(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path)
-}
-
 /// The frames that an index names.
-pub(super) fn index_entries(text: &str) -> Vec<Entry> {
+fn index_entries(text: &str) -> Vec<Entry> {
     let entry = |tag: &str| {
         let time = attribute(tag, "timestep")?.parse().ok()?;
         Some(Entry { time, file: attribute(tag, "file")?.into() })

@@ -3,7 +3,6 @@
 use super::bodies::BODIES;
 use super::contacts::CONTACTS;
 use super::format::{Kind, Moment};
-use super::reader::{index_entries, read_text};
 use super::walls::{WALLS, quads};
 use crate::broad::Aabb;
 use crate::frame::{Frame, FrameWall};
@@ -13,8 +12,8 @@ use crate::output::{Attach, OutputError};
 use crate::scene::{Compression, Scene};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// What there may be of a frame: how its files begin, and the index that names them.
 pub(super) const PARTS: [(&str, &str); 3] =
@@ -85,35 +84,31 @@ impl FrameWriter {
         })
     }
 
-    /// As [`FrameWriter::on_rank`], to go on behind the first `frames` frames of an earlier run in the
-    /// same directory. What it has beyond them is written anew.
+    /// As [`FrameWriter::on_rank`], to go on behind frames that an earlier run has written in the same
+    /// directory: the step and the time of each. Their pieces must be there; what is missing beside them
+    /// is made, and what comes behind them is written anew.
     pub fn resume(
         run: impl Into<PathBuf>,
         options: FrameOptions,
         rank: u32,
         ranks: u32,
-        frames: usize,
+        frames: &[(u64, f64)],
     ) -> Result<Self, OutputError> {
         let mut writer = Self::on_rank(run, options, rank, ranks)?;
-        if frames == 0 {
+        writer.moments = frames.iter().map(|&(step, time)| Moment { time, step }).collect();
+        if rank > 0 {
             return Ok(writer);
         }
-        let path = writer.run.join(INDEXES[BODY_PART]);
-        let entries = index_entries(&read_text(&path).attach("read", &path)?);
-        if entries.len() < frames {
-            let fewer = format!("it has {} frames, expected at least {frames}", entries.len());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, fewer)).attach("go on with", &path);
+        // Walls stand where they stood until there is a new file.
+        let has_walls = |k: &usize| writer.run.join(FRAMES).join(walls_name(*k)).exists();
+        let mut shown = None;
+        let mut wall_files = Vec::new();
+        for k in 0..frames.len() {
+            shown = Some(k).filter(has_walls).or(shown);
+            wall_files.push(shown);
         }
-        // The step is told by the files, which are there.
-        writer.moments = entries[..frames].iter().map(|entry| Moment { time: entry.time, step: 0 }).collect();
-        writer.complete = frames;
-        let path = writer.run.join(INDEXES[WALL_PART]);
-        let walls = if path.exists() { index_entries(&read_text(&path).attach("read", &path)?) } else { Vec::new() };
-        writer.wall_files = writer
-            .moments
-            .iter()
-            .map(|moment| walls.iter().find(|entry| entry.time == moment.time).and_then(|entry| number_of(&entry.file)))
-            .collect();
+        writer.wall_files = wall_files;
+        writer.complete(frames.len())?;
         Ok(writer)
     }
 
@@ -227,11 +222,6 @@ fn piece_name(part: usize, k: usize, rank: u32) -> String {
 
 fn walls_name(k: usize) -> String {
     format!("{}-{k:06}.vtp", PARTS[WALL_PART].0)
-}
-
-/// The number in a name such as `frames/walls-000012.vtp`.
-fn number_of(file: &str) -> Option<usize> {
-    Path::new(file).file_stem()?.to_str()?.rsplit('-').next()?.parse().ok()
 }
 
 /// Whether this is the name of a file of a frame, or of a rank's piece of one.

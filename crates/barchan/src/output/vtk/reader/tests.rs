@@ -170,8 +170,11 @@ fn walls_are_written_when_they_move() {
     for k in 0..3 {
         writer.write(&frame(k)).unwrap();
     }
-    // A run that was interrupted goes on where it was told to.
-    let mut writer = FrameWriter::resume(scratch.path(), FrameOptions { contacts: false, ..OPTIONS }, 0, 1, 2).unwrap();
+    // A run that was interrupted, with no index left, goes on where it was told to.
+    fs::remove_file(scratch.path().join("frames.pvd")).unwrap();
+    let options = FrameOptions { contacts: false, ..OPTIONS };
+    let mut writer = FrameWriter::resume(scratch.path(), options, 0, 1, &[(0, 0.0), (1, 1.0)]).unwrap();
+    assert_eq!((writer.count(), StoredFrames::open(scratch.path()).unwrap().len()), (2, 2));
     for k in 2..5 {
         writer.write(&frame(k)).unwrap();
     }
@@ -183,8 +186,6 @@ fn walls_are_written_when_they_move() {
         assert_eq!(stored.read(k).unwrap().walls, [wall(heights[k])]);
     }
     assert!(!scratch.path().join("contacts.pvd").exists());
-    let too_many = FrameWriter::resume(scratch.path(), OPTIONS, 0, 1, 6).unwrap_err().to_string();
-    assert!(too_many.contains("has 5 frames, expected at least 6"), "{too_many}");
 }
 
 #[test]
