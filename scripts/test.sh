@@ -117,8 +117,8 @@ vtk() {
     # Every way to write them, and walls that move.
     local compression
     for compression in zlib none; do
-        "$target/release/barchan" run shaken-box --set output.compression=$compression --set output.frame_interval=0.03 \
-            --time 0.12 --out "$work/vtk-$compression" --quiet
+        "$target/release/barchan" run shaken-box --set output.compression=$compression --set output.frame_interval=0.02 \
+            --time 0.08 --out "$work/vtk-$compression" --quiet
         "$python/bin/python" tests/python/vtk_check.py "$work/vtk-$compression" --wall-files 5
     done
     # More ranks than bodies: some pieces are empty.

@@ -110,7 +110,7 @@ fn no_steps_and_no_frames() {
     let names = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "picture.png", "report.html"];
     let names: Vec<_> = names.into_iter().chain(["scene.toml", "steps.csv", "summary.json", "walls.pvd"]).collect();
     assert_eq!(files(&desk.path("without")), names);
-    assert!(desk.read("without/frames.pvd").contains("timestep=\"0.003\""), "{}", desk.read("without/frames.pvd"));
+    assert!(desk.read("without/frames.pvd").contains("timestep=\"0.0003"), "{}", desk.read("without/frames.pvd"));
 }
 
 #[test]

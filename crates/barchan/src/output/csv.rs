@@ -97,6 +97,7 @@ mod tests {
     #[test]
     fn rows_fit_their_columns() {
         let mut scene = Scene::default();
+        scene.material[0].friction = 0.0;
         scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
         let ball = BodySpec { group: 4, velocity: DVec3::X, ..BodySpec::new(Shape::sphere(0.1), DVec3::Z * 0.1) };
         scene.body.push(ball);

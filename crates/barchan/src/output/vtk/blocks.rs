@@ -13,6 +13,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 /// Bytes of a block, about: whole items.
 const BLOCK: usize = 256 * 1024;
 
+/// Bytes of a block that tell whether LZ4 would make it smaller by a fifth.
+const SAMPLE: usize = 4 * 1024;
+
 /// Deflate's level: the fastest that is much smaller than LZ4.
 const ZLIB_LEVEL: u8 = 3;
 
@@ -37,9 +40,12 @@ impl Compression {
     fn compress(self, block: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Lz4 => {
-                out.resize(lz4_flex::block::get_maximum_output_size(block.len()), 0);
-                let length = lz4_flex::block::compress_into(block, out).expect("the room is the largest it can need");
-                out.truncate(length);
+                // Digits of measured numbers are noise, and most blocks hold them: a look at the middle
+                // saves the time of trying.
+                let middle = block.len().saturating_sub(SAMPLE) / 2;
+                let sample = &block[middle..block.len().min(middle + SAMPLE)];
+                lz4(sample, out);
+                if out.len() * 5 > sample.len() * 4 { store_lz4(block, out) } else { lz4(block, out) }
             }
             Self::Zlib => *out = compress_to_vec_zlib(block, ZLIB_LEVEL),
             Self::None => {
@@ -61,6 +67,27 @@ impl Compression {
         };
         Some(block).filter(|block| block.len() == length)
     }
+}
+
+fn lz4(block: &[u8], out: &mut Vec<u8>) {
+    out.resize(lz4_flex::block::get_maximum_output_size(block.len()), 0);
+    let length = lz4_flex::block::compress_into(block, out).expect("the room is the largest it can need");
+    out.truncate(length);
+}
+
+/// A block of LZ4 that is its bytes as they are: one run of literals, whose length stands before it,
+/// fifteen in the token and the rest in bytes of 255 and a last one that is less.
+fn store_lz4(block: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    match block.len().checked_sub(15) {
+        None => out.push((block.len() as u8) << 4),
+        Some(rest) => {
+            out.push(15 << 4);
+            out.resize(1 + rest / 255, 255);
+            out.push((rest % 255) as u8);
+        }
+    }
+    out.extend_from_slice(block);
 }
 
 /// Memory that serves array after array.
@@ -158,6 +185,23 @@ mod tests {
     /// Bytes that repeat themselves now and then.
     fn put(out: &mut Vec<u8>, range: std::ops::Range<usize>) {
         range.for_each(|k| out.extend_from_slice(&((k / 3 * 2_654_435_761 % 1000) as u64).to_le_bytes()));
+    }
+
+    #[test]
+    fn what_cannot_be_compressed_is_stored() {
+        let noise: Vec<u8> = (0..300_000u64).map(|k| (k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8).collect();
+        for length in [0, 1, 14, 15, 16, 269, 270, 271, 4096, 300_000] {
+            let mut out = Vec::new();
+            store_lz4(&noise[..length], &mut out);
+            assert!(out.len() <= length + 2 + length / 255, "{length}");
+            assert_eq!(Compression::Lz4.expand(&out, length).as_deref(), Some(&noise[..length]));
+            Compression::Lz4.compress(&noise[..length], &mut out);
+            assert!(out.len() <= length + 2 + length / 255, "{length}");
+            assert_eq!(Compression::Lz4.expand(&out, length).as_deref(), Some(&noise[..length]));
+        }
+        let mut out = Vec::new();
+        Compression::Lz4.compress(&[7; 300_000], &mut out);
+        assert!(out.len() < 3000);
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
             let foretold = frame_bytes(40_000);
             match compression {
                 Compression::None => assert!((0..100).contains(&(file.len() as u64 - foretold)), "but for the tail"),
-                _ => assert!((file.len() as u64) < foretold * 9 / 10, "{} of {foretold}", file.len()),
+                _ => assert!((file.len() as u64) < foretold * 99 / 100, "{} of {foretold}", file.len()),
             }
         }
     }

@@ -179,8 +179,8 @@ fn walls_are_written_when_they_move() {
     assert_eq!(walls, ["walls-000000.vtp", "walls-000002.vtp", "walls-000004.vtp"]);
     let stored = StoredFrames::open(scratch.path()).unwrap();
     assert_eq!(stored.times(), [0.0, 1.0, 2.0, 3.0, 4.0]);
-    for k in 0..5 {
-        assert_eq!(stored.read(k).unwrap().walls, [wall(heights[k])]);
+    for (k, height) in heights.into_iter().enumerate() {
+        assert_eq!(stored.read(k).unwrap().walls, [wall(height)]);
     }
     assert!(!scratch.path().join("contacts.pvd").exists());
     let too_many = FrameWriter::resume(scratch.path(), OPTIONS, 0, 1, 6).unwrap_err().to_string();
