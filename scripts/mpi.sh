@@ -246,6 +246,41 @@ disk_full() {
     done
 }
 
+# The hash of the last run's end.
+hash_of() {
+    grep -o '"state_hash":"[0-9a-f]*"' "$work/out"
+}
+
+# A run whose ranks are all killed on the way goes on: with the same bits on as many ranks, and to its end
+# on any other number.
+goes_on() {
+    local again=$1 verdict=ok cut=$work/cut-$1 job rank
+    homes
+    launch 60 -n 3 "$work/at-home" "$binary" run scene.toml --steps 200 --checkpoint-steps 10 --threads 1 --quiet \
+        --out "$cut" &
+    job=$!
+    await has_checkpoints "$cut" || verdict=failed
+    for rank in 0 1 2; do
+        kill -KILL "$(cat "$HOMES/$rank/pid")" || verdict=failed
+    done
+    wait "$job" && verdict=failed
+    for rank in 0 1 2; do
+        await is_gone "$HOMES/$rank/pid" || verdict=failed
+    done
+    launch 60 -n "$again" "$binary" restart "$cut" --threads 1 --json --quiet || verdict=failed
+    if [ "$again" -eq 3 ] && [ "$(hash_of)" != "$(cat "$work/whole-hash")" ]; then
+        verdict=failed
+    fi
+    cut -d, -f1-4 "$work/whole/steps.csv" >"$work/rows-whole"
+    cut -d, -f1-4 "$cut/steps.csv" >"$work/rows-cut"
+    cmp -s "$work/rows-whole" "$work/rows-cut" || verdict=failed
+    tell "$verdict" "killed on 3 ranks, on $again: $(grep -m 1 'going on' "$work/err" || true)"
+}
+
+has_checkpoints() {
+    [ "$(ls "$1/checkpoints" 2>/dev/null | grep -c 'head$')" -ge 2 ]
+}
+
 # A run that ranks refuse because of what rank 1 has at home.
 refuses_home() {
     local message=$1
@@ -321,6 +356,14 @@ rm "$HOMES/1/scene.toml"
 refuses_home 'rank 1 of 3: cannot read scene\.toml: No such file'
 strikes killed ''
 strikes disk_full 'rank 1 of 3: cannot write .*/faulty/frames/frame-0000[0-9]*-0001\.vtp: No space left on device'
+
+printf '\nruns that go on\n'
+homes
+barchan 3 "$HOMES/0/scene.toml" --steps 200 --threads 1 --json --quiet --out "$work/whole"
+hash_of >"$work/whole-hash"
+for count in 3 2 4; do
+    goes_on "$count"
+done
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
 test "$failed" -eq 0

@@ -308,7 +308,8 @@ mod tests {
         assert_eq!(contacts.len(), 2);
         let bodies = frame.to_bodies();
         assert_eq!((bodies.len(), bodies.bounded_len()), (3, 2));
-        assert_eq!(bodies.position[bodies.index_of(2).unwrap()], simulation.world.bodies.position[2]);
+        let upper = |bodies: &Bodies| bodies.position[bodies.index_of(2).unwrap()];
+        assert_eq!(upper(&bodies), upper(&simulation.world.bodies));
         let [low, high] = frame.bounds().unwrap();
         assert!(low.z.abs() < 1e-3 && (high.z - 0.4).abs() < 1e-3);
     }
