@@ -10,6 +10,11 @@ const LOOKS: usize = 40;
 
 /// Draws a frame, or all.
 pub(crate) fn run(args: &RenderArgs) -> Result<(), Failure> {
+    let is_png = args.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("png"));
+    if !args.video && !is_png {
+        let message = "a picture is a PNG, and its name must end in .png (other kinds are for --video)";
+        return Err(Failure::Input(format!("{}: {message}", args.output.display())));
+    }
     let frames = StoredFrames::open(&args.directory)?;
     let count = frames.len();
     if count == 0 {

@@ -87,9 +87,11 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     if !quiet {
         announce(scene, args.steps.unwrap_or_else(|| scene.time.steps()), ranks);
     }
-    // The world first: a scene that cannot be built must not cost an earlier run its directory.
+    // The world first: a scene that cannot be built must not cost an earlier run its directory,
     let run = Run::start_on(scene, &options, comm).map_err(|error| over(target.blame(error)))?;
     let mut run = run.dump_problems(args.dump_problem.iter().copied()).map_err(cannot_dump)?;
+    // and neither must a port that is taken.
+    let watched = args.view.map(|port| Watched::start(scene, run.steps_total(), port)).transpose().map_err(over)?;
     let mut path = PathBuf::new();
     let recorded = run.record_by(|| {
         let directory = match &args.out {
@@ -103,8 +105,7 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     recorded.map_err(|error| over(unwritten(error, rank, ranks)).told())?;
 
     let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
-    let watched = args.view.map(|port| Watched::start(scene, run.steps_total(), port)).transpose();
-    drive(&mut run, &voice, &path, &args.dump_problem, watched.map_err(over)?)
+    drive(&mut run, &voice, &path, &args.dump_problem, watched)
 }
 
 /// How a rank speaks to the user, if it does.

@@ -5,7 +5,7 @@
 
 use crate::shape::Shape;
 use crate::step::Simulation;
-use crate::world::{Bodies, Body};
+use crate::world::{Bodies, Body, Motion};
 use glam::{DQuat, DVec3};
 
 /// One moment, of one rank or of all.
@@ -222,10 +222,16 @@ impl Frame {
             bodies.push_with_id(wall.id, Body { material: wall.material, ..body }, 1.0);
         }
         for i in 0..frame.len() {
-            // What a body weighs is not seen: it may have been fixed.
-            let body = Body::fixed(frame.shape[i].clone(), frame.position[i]).with_orientation(frame.orientation[i]);
-            let (angular_velocity, material) = (frame.angular_velocity[i], frame.material[i]);
-            let body = Body { angular_velocity, material, ..body }.with_velocity(frame.velocity[i]);
+            // What a body weighs is not seen: it may not even have a mass.
+            let body = Body {
+                orientation: frame.orientation[i],
+                velocity: frame.velocity[i],
+                angular_velocity: frame.angular_velocity[i],
+                material: frame.material[i],
+                group: frame.group[i],
+                motion: Motion::Kinematic,
+                ..Body::fixed(frame.shape[i].clone(), frame.position[i])
+            };
             bodies.push_with_id(frame.id[i], body, 1.0);
         }
         bodies
@@ -310,6 +316,9 @@ mod tests {
         assert_eq!((bodies.len(), bodies.bounded_len()), (3, 2));
         let upper = |bodies: &Bodies| bodies.position[bodies.index_of(2).unwrap()];
         assert_eq!(upper(&bodies), upper(&simulation.world.bodies));
+        let mut moving = frame.clone();
+        moving.bodies.velocity[1] = DVec3::X;
+        assert_eq!(moving.to_bodies().velocity.iter().filter(|v| **v == DVec3::X).count(), 1);
         let [low, high] = frame.bounds().unwrap();
         assert!(low.z.abs() < 1e-3 && (high.z - 0.4).abs() < 1e-3);
     }

@@ -61,6 +61,7 @@ fn what_cannot_be_drawn_is_said() {
         ("render empty -o x.png", 2, "empty"),
         ("render nowhere -o x.png", 2, "nowhere"),
         ("render r --size 0x5 -o x.png", 2, "such as 1200x900"),
+        ("render r -o x.mp4", 2, "must end in .png"),
         ("render r --elevation 90 -o x.png", 2, "between -89 and 89"),
         ("render r -o there/is/none.png", 1, "there/is/none.png"),
     ] {

@@ -159,9 +159,12 @@ impl Recorder {
         self.frames.complete(frames);
     }
 
-    /// After a failure of all ranks: frames that are on their way come to an end. All ranks call this.
+    /// After a failure of all ranks: the last rows reach their files, and frames that are on their way come
+    /// to an end. All ranks call this.
     pub(super) fn settle(&mut self, simulation: &mut Simulation) {
         let start = Instant::now();
+        // The failure that led here is the one to report.
+        let _ = self.tables.as_mut().map_or(Ok(()), Tables::flush);
         self.frames.settle(simulation);
         self.seconds += start.elapsed().as_secs_f64();
     }

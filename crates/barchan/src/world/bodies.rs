@@ -342,7 +342,7 @@ impl Bodies {
             }
             Motion::Fixed | Motion::Kinematic => (0.0, DVec3::ZERO),
         };
-        self.keep_ids_below(id + 1);
+        self.keep_ids_below(id.saturating_add(1));
         let moves = body.motion != Motion::Fixed;
         let turns = moves && (body.motion != Motion::Dynamic || body.rotation == Rotation::Free);
         self.position.push(body.position);

@@ -154,7 +154,7 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
     const WRONG: &str = "the length of an array does not fit the number of points or cells";
     if compression == Compression::None {
         return if number(0)? == length {
-            data.get(8..8 + length).map(<[u8]>::to_vec).ok_or(SHORT)
+            data.get(8..).and_then(|data| data.get(..length)).map(<[u8]>::to_vec).ok_or(SHORT)
         } else {
             Err(WRONG)
         };

@@ -5,7 +5,7 @@ use super::contacts::{self, CONTACTS};
 use super::format::{Kind, Moment};
 use super::parse::{Head, Piece, attribute, elements, moment};
 use super::walls::{self, WALLS};
-use super::writer::INDEXES;
+use super::writer::{INDEXES, is_frame_file};
 use crate::frame::Frame;
 use crate::output::run_directory::STEPS;
 use std::fs;
@@ -157,6 +157,10 @@ fn read_pieces<T>(
         let text = read_text(path).map_err(refuse)?;
         for piece in elements(&text, "Piece") {
             let name = attribute(piece, "Source").ok_or_else(|| damaged("a piece has no source".into()))?;
+            // Pieces lie beside it and have no pieces of their own.
+            if !name.ends_with(".vtp") || !is_frame_file(name) {
+                return Err(damaged(format!("{name:?} is not the name of a piece")));
+            }
             read_pieces(&path.with_file_name(name), kind, take)?;
         }
         return moment(&text).map_err(damaged);

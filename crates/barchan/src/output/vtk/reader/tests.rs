@@ -219,3 +219,20 @@ fn what_is_damaged_is_named() {
     fs::remove_file(&path).unwrap();
     assert!(stored.read(0).unwrap_err().to_string().starts_with("cannot read "));
 }
+
+#[test]
+fn a_frame_that_is_its_own_piece_is_damaged() {
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::on_rank(scratch.path(), OPTIONS, 0, 2).unwrap();
+    writer.write_piece(&heap()).unwrap();
+    writer.complete(1).unwrap();
+    let path = scratch.path().join("frames/frame-000000.pvtp");
+    let text = fs::read_to_string(&path).unwrap();
+    for name in ["frame-000000.pvtp", "../frames/frame-000000-0000.vtp", "x.vtp"] {
+        let changed = text.replace("frame-000000-0001.vtp", name);
+        assert_ne!(changed, text);
+        fs::write(&path, changed).unwrap();
+        let error = StoredFrames::open(scratch.path()).unwrap().read(0).unwrap_err().to_string();
+        assert!(error.contains("is not the name of a piece"), "{error}");
+    }
+}
