@@ -438,7 +438,17 @@ pub(crate) struct Colours(pub(crate) Colouring);
 
 impl ValueEnum for Colours {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self(Colouring::Speed), Self(Colouring::Radius), Self(Colouring::Id), Self(Colouring::Height)]
+        const COUNT: usize = Colouring::ALL.len();
+        const LIST: [Colours; COUNT] = {
+            let mut list = [Colours(Colouring::ALL[0]); COUNT];
+            let mut i = 0;
+            while i < COUNT {
+                list[i] = Colours(Colouring::ALL[i]);
+                i += 1;
+            }
+            list
+        };
+        &LIST
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

@@ -19,11 +19,16 @@ pub enum Colouring {
     Id,
     /// How high it lies.
     Height,
+    /// What it is made of.
+    Material,
+    /// The group that the scene has put it into.
+    Group,
 }
 
 impl Colouring {
     /// All of them.
-    pub const ALL: [Colouring; 4] = [Colouring::Speed, Colouring::Radius, Colouring::Id, Colouring::Height];
+    pub const ALL: [Colouring; 6] =
+        [Colouring::Speed, Colouring::Radius, Colouring::Id, Colouring::Height, Colouring::Material, Colouring::Group];
 
     /// The name by which commands know it.
     pub fn name(self) -> &'static str {
@@ -32,6 +37,8 @@ impl Colouring {
             Self::Radius => "radius",
             Self::Id => "id",
             Self::Height => "height",
+            Self::Material => "material",
+            Self::Group => "group",
         }
     }
 
@@ -40,9 +47,10 @@ impl Colouring {
         match self {
             Self::Speed => bodies.velocity[i].length(),
             Self::Radius => bodies.shape[i].bounding_radius().unwrap_or(0.0),
-            // Steps of the golden ratio: neighbours in number are far apart in colour.
-            Self::Id => (bodies.id[i] as f64 * 0.618_033_988_749_895).fract(),
+            Self::Id => apart(bodies.id[i]),
             Self::Height => bodies.position[i].z,
+            Self::Material => apart(bodies.material[i].into()),
+            Self::Group => apart(bodies.group[i].into()),
         }
     }
 
@@ -59,7 +67,7 @@ impl Colouring {
                 [0.0, percentile(&raw, 99, comm).max(least)]
             }
             Self::Radius => [percentile(&raw, 0, comm), percentile(&raw, 100, comm)],
-            Self::Id => [0.0, 1.0],
+            Self::Id | Self::Material | Self::Group => [0.0, 1.0],
             Self::Height => [percentile(&raw, 1, comm), percentile(&raw, 99, comm)],
         }
     }
@@ -69,6 +77,11 @@ impl Colouring {
         let raw: Vec<f64> = visible.iter().map(|&i| self.raw(bodies, i)).collect();
         scaled(&raw, scale[0], scale[1])
     }
+}
+
+/// Steps of the golden ratio: neighbours in number are far apart in colour.
+fn apart(number: u64) -> f64 {
+    (number as f64 * 0.618_033_988_749_895).fract()
 }
 
 /// The value below which `percent` of the finite values of all ranks lie.
