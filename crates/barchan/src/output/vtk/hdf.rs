@@ -17,6 +17,7 @@ use super::format::{Column, Number};
 use super::reader::{FrameError, StoredFrames};
 use crate::frame::FrameBodies;
 use barchan_hdf5::{Plan, Slot, Writer};
+use std::collections::HashMap;
 use std::io::{self, Seek, Write};
 
 /// Rows that are put together before they are written.
@@ -106,7 +107,7 @@ fn plan_small(plan: &mut Plan, times: &[f64], counts: &[usize]) -> io::Result<Ve
     let same = |number: u64, times: u64| (0..times).map(move |_| number);
     integers("VTKHDF/NumberOfPoints", &[], &mut counted())?;
     integers("VTKHDF/Steps/NumberOfParts", &[], &mut same(1, frames))?;
-    integers("VTKHDF/Steps/PartOffsets", &[], &mut (0..frames))?;
+    integers("VTKHDF/Steps/PartOffsets", &[], &mut first_of_its_kind(counts).into_iter())?;
     integers("VTKHDF/Steps/PointOffsets", &[], &mut starts())?;
     let kinds = CELLS.len() as u64;
     integers("VTKHDF/Steps/CellOffsets", &[kinds], &mut same(0, kinds * frames))?;
@@ -128,6 +129,13 @@ fn plan_small(plan: &mut Plan, times: &[f64], counts: &[usize]) -> io::Result<Ve
     Ok(small)
 }
 
+/// For each frame the first one with as many bodies. Readers before VTK 9.4 begin to read cells at
+/// this place, wherever else they are told to: so they read runs whose number of bodies stays.
+fn first_of_its_kind(counts: &[usize]) -> Vec<u64> {
+    let mut first = HashMap::new();
+    counts.iter().zip(0..).map(|(&count, index)| *first.entry(count).or_insert(index)).collect()
+}
+
 fn plan_column(plan: &mut Plan, path: &str, column: &Column<FrameBodies>, rows: u64) -> io::Result<Slot> {
     let number = match column.number {
         Number::F32 => barchan_hdf5::Number::F32,
@@ -147,4 +155,90 @@ fn write_indices(file: &mut Writer<impl Write + Seek>, slot: Slot, count: usize)
         file.append(slot, &bytes)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broad::Aabb;
+    use crate::frame::Frame;
+    use crate::output::scratch::Scratch;
+    use crate::output::vtk::bodies::tests::sample;
+    use crate::output::{FrameOptions, FrameWriter};
+    use crate::scene::Compression;
+    use barchan_hdf5::File;
+    use glam::DVec3;
+    use std::io::Cursor;
+
+    /// Frames of these numbers of bodies, as they are stored.
+    fn stored(scratch: &Scratch, counts: &[usize]) -> StoredFrames {
+        let about = Aabb { low: DVec3::NEG_ONE, high: DVec3::ONE };
+        let options = FrameOptions { contacts: true, compression: Compression::None, about };
+        let mut writer = FrameWriter::create(scratch.path(), options).unwrap();
+        for (k, &count) in counts.iter().enumerate() {
+            let (step, time) = (10 * k as u64, 0.5 * k as f64);
+            writer.write(&Frame { step, time, bodies: sample(count), ..Frame::default() }).unwrap();
+        }
+        StoredFrames::open(scratch.path()).unwrap()
+    }
+
+    #[test]
+    fn frames_of_any_size_stand_one_behind_the_other() {
+        let scratch = Scratch::new();
+        // None, few, more than are put together at once.
+        let counts = [0, 3, ROWS + 7, 3];
+        let stored = stored(&scratch, &counts);
+        let mut bytes = Cursor::new(Vec::new());
+        write_vtkhdf(&mut bytes, &stored).unwrap();
+        let file = File::new(bytes.into_inner()).unwrap();
+        let numbers = |path: &str| file.dataset(&format!("VTKHDF/{path}")).unwrap().numbers().unwrap();
+        let integers = |path: &str| file.dataset(&format!("VTKHDF/{path}")).unwrap().integers().unwrap();
+        let shape = |path: &str| file.dataset(&format!("VTKHDF/{path}")).unwrap().shape().to_vec();
+
+        assert_eq!(numbers("Steps/Values"), [0.0, 0.5, 1.0, 1.5]);
+        assert_eq!(integers("FieldData/step"), [0, 10, 20, 30]);
+        assert_eq!(integers("NumberOfPoints"), counts.map(|count| count as i64));
+        assert_eq!(integers("Steps/PartOffsets"), [0, 1, 2, 1]);
+        let starts = [0, 0, 3, ROWS as i64 + 10];
+        assert_eq!(integers("Steps/PointOffsets"), starts);
+        assert_eq!((integers("Steps/CellOffsets"), shape("Steps/CellOffsets")), (vec![0; 16], vec![4, 4]));
+        let total = ROWS + 13;
+        assert_eq!((shape("Points"), shape("PointData/orientation")), (vec![total as u64, 3], vec![total as u64, 4]));
+        for (kind, most) in [("Vertices", ROWS + 7), ("Lines", 0), ("Polygons", 0), ("Strips", 0)] {
+            assert_eq!(integers(&format!("{kind}/Connectivity")), Vec::from_iter(0..most as i64));
+            assert_eq!(integers(&format!("{kind}/Offsets")), Vec::from_iter(0..=most as i64));
+            assert_eq!(integers(&format!("{kind}/NumberOfCells"))[2], most as i64);
+        }
+
+        let (x, radius, ids) = (numbers("Points"), numbers("PointData/radius"), integers("PointData/id"));
+        for (k, &start) in starts.iter().enumerate() {
+            let (bodies, start) = (stored.read(k).unwrap().bodies, start as usize);
+            for i in 0..bodies.len() {
+                let row = start + i;
+                assert_eq!(x[3 * row..3 * row + 3], bodies.position[i].to_array());
+                assert_eq!((radius[row], ids[row]), (bodies.radius(i), bodies.id[i] as i64));
+            }
+        }
+        for column in BODIES.data {
+            assert_eq!(integers(&format!("Steps/PointDataOffsets/{}", column.name)), starts, "{}", column.name);
+            assert_eq!(shape(&format!("PointData/{}", column.name))[0], total as u64);
+        }
+    }
+
+    #[test]
+    fn a_run_without_frames_or_with_damaged_ones_is_refused() {
+        let scratch = Scratch::new();
+        std::fs::write(scratch.path().join("steps.csv"), "").unwrap();
+        let none = StoredFrames::open(scratch.path()).unwrap();
+        let error = write_vtkhdf(Cursor::new(Vec::new()), &none).unwrap_err().to_string();
+        assert!(error.contains("the run has none yet"), "{error}");
+        let stored = stored(&scratch, &[2, 2]);
+        let last = scratch.path().join("frames/frame-000001.vtp");
+        let bytes = std::fs::read(&last).unwrap();
+        std::fs::write(&last, &bytes[..bytes.len() - 100]).unwrap();
+        // The head is sound, so that the second reading finds it.
+        assert_eq!(stored.body_count(1).unwrap(), 2);
+        let error = write_vtkhdf(Cursor::new(Vec::new()), &stored).unwrap_err();
+        assert!(matches!(error, ExportError::Read(FrameError::Damaged { .. })), "{error}");
+    }
 }
