@@ -8,7 +8,8 @@
 
 Bodies, contacts and walls are read, and a picture of the last frame is drawn off screen, which must
 not be empty. The writer is tested beside its code; this is the view from outside: would ParaView
-read it? With --vtkhdf, every step of that file must be what the frame of the run is. Drawing needs OpenGL without a screen (libegl1 on Debian).
+read it? With --vtkhdf, every step of that file must be what the frame of the run is. Drawing needs
+OpenGL without a screen (libegl1 on Debian).
 Exits with 1 and says why if anything is wrong.
 """
 
