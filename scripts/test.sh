@@ -113,7 +113,8 @@ vtk() {
     fi
     "$target/release/barchan" run sedimentation --set bodies=2000 --set output.frame_interval=0.05 \
         --time 0.2 --out "$work/vtk" --quiet
-    "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000
+    "$target/release/barchan" export "$work/vtk" --vtkhdf -o "$work/vtk.vtkhdf"
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000 --vtkhdf "$work/vtk.vtkhdf"
     # Every way to write them, and walls that move.
     local compression
     for compression in zlib none; do
@@ -126,7 +127,9 @@ vtk() {
     "$python/bin/python" tests/python/vtk_check.py "$work/vtk-few" --points 2 --ranks 4 --wall-files 0
     "$target/release/barchan" run sedimentation --set bodies=1000 --set output.frame_interval=0.05 \
         --time 0.2 --ranks 3 --out "$work/vtk-ranks" --quiet
-    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-ranks" --points 1000 --ranks 3
+    "$target/release/barchan" export "$work/vtk-ranks" --vtkhdf -o "$work/vtk-ranks.vtkhdf"
+    "$python/bin/python" tests/python/vtk_check.py "$work/vtk-ranks" --points 1000 --ranks 3 \
+        --vtkhdf "$work/vtk-ranks.vtkhdf"
 }
 
 install_missing

@@ -4,10 +4,12 @@
     pip install pyvista
     python tests/python/vtk_check.py runs/settle --points 5000
     python tests/python/vtk_check.py runs/shared --points 5000 --ranks 3
+    python tests/python/vtk_check.py runs/settle --vtkhdf settle.vtkhdf
 
 Bodies, contacts and walls are read, and a picture of the last frame is drawn off screen, which must
 not be empty. The writer is tested beside its code; this is the view from outside: would ParaView
-read it? Drawing needs OpenGL without a screen (libegl1 on Debian).
+read it? With --vtkhdf, every step of that file must be what the frame of the run is. Drawing needs
+OpenGL without a screen (libegl1 on Debian).
 Exits with 1 and says why if anything is wrong.
 """
 
@@ -23,6 +25,8 @@ if not os.environ.get("DISPLAY"):
 
 import numpy as np
 import pyvista
+from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
+from vtkmodules.vtkIOHDF import vtkHDFReader
 from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
 
 # Name, components, and type of every field that the bodies of a frame must carry.
@@ -187,6 +191,39 @@ def check_walls(walls, name):
     check((walls.compute_cell_sizes()["Area"] > 0).all(), f"{name}: a wall without area")
 
 
+def check_vtkhdf(path, run, frames):
+    """Checks that a VTKHDF file has all frames as they are in the files of the run."""
+    check(vtkHDFReader().CanReadFile(str(path)), f"{path.name}: not a file that VTK reads")
+    reader = vtkHDFReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    times = reader.GetOutputInformation(0).Get(vtkStreamingDemandDrivenPipeline.TIME_STEPS()) or ()
+    check(list(times) == [time for time, _ in frames], f"{path.name}: times {times}")
+    # Backwards as well: nothing may depend on the step before.
+    order = list(range(len(frames)))
+    for k in order + order[::-1]:
+        time, listed = frames[k]
+        name = f"{path.name} at {time:.6g}"
+        reader.UpdateTimeStep(time)
+        check(reader.GetErrorCode() == 0, f"{name}: VTK gives error {reader.GetErrorCode()}")
+        step, frame = pyvista.wrap(reader.GetOutput()), read(run / listed)
+        check(step.n_points == frame.n_points, f"{name}: {step.n_points} points, {frame.n_points} in {listed}")
+        check(step.n_cells == step.n_verts == frame.n_verts, f"{name}: {step.n_verts} vertices")
+        check(np.array_equal(step.verts, frame.verts), f"{name}: other vertices than {listed}")
+        check(step.points.dtype == np.float64, f"{name}: positions are {step.points.dtype}, not float64")
+        check(np.array_equal(step.points, frame.points), f"{name}: other positions than {listed}")
+        check_fields(step.point_data, FIELDS, frame.n_points, name)
+        for field in set(FIELDS) & set(step.point_data.keys()):
+            ours, theirs = (np.asarray(data.point_data[field]) for data in (step, frame))
+            # These two are computed once more, from numbers of seven digits.
+            slack = {"orientation": (0, 2e-7), "speed": (2e-7, 0)}.get(field, (0, 0))
+            same = ours.shape == theirs.shape and np.allclose(ours, theirs, *slack)
+            check(same, f"{name}: another {field} than {listed}")
+        stored = [np.asarray(data.field_data.get("step", [-1])).tolist() for data in (step, frame)]
+        check(stored[0] == stored[1], f"{name}: step {stored[0]}, {stored[1]} in {listed}")
+    print(f"{path.name}: {len(times)} steps, the last with {reader.GetOutput().GetNumberOfPoints()} points")
+
+
 def draw(bodies, contacts, walls, directory):
     """Draws a frame off screen and checks that everything can be seen. Pictures are kept if asked for."""
     seen = {}
@@ -226,6 +263,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=1, help="number of ranks that wrote the frames")
     parser.add_argument("--wall-files", type=int, default=1, help="number of files that walls must take")
     parser.add_argument("--pictures", type=pathlib.Path, help="directory for the pictures, if they are to be kept")
+    parser.add_argument("--vtkhdf", type=pathlib.Path, help="file that must have the same frames")
     arguments = parser.parse_args()
 
     index = arguments.run / "frames.pvd"
@@ -261,6 +299,8 @@ def main():
                 reader = pyvista.PVDReader(str(arguments.run / f"{name}.pvd"))
                 reader.set_active_time_point(k)
                 check(reader.read()[0].n_points == whole.n_points, f"{name}.pvd: frame {k} differs through the index")
+    if arguments.vtkhdf:
+        check_vtkhdf(arguments.vtkhdf, arguments.run, frames)
     if bodies is not None:
         draw(bodies, lines, quads, arguments.pictures)
     wall_files = len({file for _, file in walls})

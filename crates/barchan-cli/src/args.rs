@@ -40,7 +40,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Draws a frame of a run, or all of them as a video.
     Render(RenderArgs),
-    /// Writes frames of a run as tables.
+    /// Writes frames of a run as tables, or all of them as one VTKHDF file.
     Export(ExportArgs),
     /// Measures the engine on this machine.
     Bench(BenchArgs),
@@ -335,7 +335,7 @@ pub(crate) struct RenderArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
+#[command(after_help = "Tables are comma-separated, with a header; docs/outputs.md tells the columns and their units.")]
 pub(crate) struct ExportArgs {
     /// Directory of a run.
     #[arg(value_name = "DIR")]
@@ -352,6 +352,9 @@ pub(crate) struct ExportArgs {
     /// A row a contact that carries an impulse.
     #[arg(long)]
     pub(crate) contacts: bool,
+    /// One VTKHDF file with the bodies of all frames instead of tables, for ParaView.
+    #[arg(long, requires = "output", conflicts_with_all = ["frame", "bodies", "contacts"])]
+    pub(crate) vtkhdf: bool,
     /// File to write; standard output unless told.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

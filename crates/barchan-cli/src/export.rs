@@ -1,9 +1,10 @@
-//! `barchan export`: frames of a run as tables.
+//! `barchan export`: frames of a run as tables, or all of them as one VTKHDF file.
 
 use crate::args::ExportArgs;
 use crate::failure::{Failure, note};
 use barchan::output::{
-    AtomicFile, BODY_COLUMNS, CONTACT_COLUMNS, FrameError, StoredFrames, write_body_rows, write_contact_rows,
+    AtomicFile, BODY_COLUMNS, CONTACT_COLUMNS, ExportError, FrameError, StoredFrames, write_body_rows,
+    write_contact_rows, write_vtkhdf,
 };
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
@@ -18,48 +19,50 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     }
     let Some(path) = &args.output else {
         let mut out = BufWriter::new(io::stdout().lock());
-        return write(args, &stored, chosen, &mut out).map_err(|error| match error {
-            Trouble::Write(error) if error.kind() == ErrorKind::BrokenPipe => Failure::Unread,
-            Trouble::Write(error) => Failure::Failed(format!("cannot write to standard output: {error}")),
-            Trouble::Read(error) => unreadable(error),
+        return write_table(args, &stored, chosen, &mut out).map_err(|error| match error {
+            ExportError::Write(error) if error.kind() == ErrorKind::BrokenPipe => Failure::Unread,
+            ExportError::Write(error) => Failure::Failed(format!("cannot write to standard output: {error}")),
+            ExportError::Read(error) => unreadable(error),
         });
     };
     let frames = chosen.len();
     let mut file = AtomicFile::create(path)?;
-    write(args, &stored, chosen, &mut file).map_err(|error| match error {
-        Trouble::Write(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
-        Trouble::Read(error) => unreadable(error),
+    let written = match args.vtkhdf {
+        true => write_vtkhdf(&mut file, &stored),
+        false => write_table(args, &stored, chosen, &mut file),
+    };
+    written.map_err(|error| match error {
+        ExportError::Write(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
+        ExportError::Read(error) => unreadable(error),
     })?;
     file.finish()?;
     note(format_args!("{}: {frames} frame{}", path.display(), if frames == 1 { "" } else { "s" }));
     Ok(())
 }
 
-/// The numbers of the frames that were asked for: the last one unless told.
+/// The numbers of the frames that were asked for: the last one unless told. A VTKHDF file has all.
 fn chosen(args: &ExportArgs, stored: &StoredFrames) -> Result<Range<usize>, Failure> {
     let count = stored.len();
-    if args.all && count > 0 {
+    if (args.all || args.vtkhdf) && count > 0 {
         return Ok(0..count);
     }
     let index = args.frame.unwrap_or(count.saturating_sub(1));
     if index < count { Ok(index..index + 1) } else { Err(unreadable(FrameError::NoSuchFrame { index, count })) }
 }
 
-/// What can go wrong on the way.
-enum Trouble {
-    Read(FrameError),
-    Write(io::Error),
-}
-
-fn write(args: &ExportArgs, stored: &StoredFrames, chosen: Range<usize>, out: &mut dyn Write) -> Result<(), Trouble> {
+fn write_table(
+    args: &ExportArgs,
+    stored: &StoredFrames,
+    chosen: Range<usize>,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     let header = if args.contacts { CONTACT_COLUMNS.join(",") } else { BODY_COLUMNS.join(",") };
-    writeln!(out, "{header}").map_err(Trouble::Write)?;
+    writeln!(out, "{header}")?;
     for index in chosen {
-        let frame = stored.read(index).map_err(Trouble::Read)?;
-        let rows = if args.contacts { write_contact_rows(out, &frame) } else { write_body_rows(out, &frame) };
-        rows.map_err(Trouble::Write)?;
+        let frame = stored.read(index)?;
+        if args.contacts { write_contact_rows(out, &frame) } else { write_body_rows(out, &frame) }?;
     }
-    out.flush().map_err(Trouble::Write)
+    Ok(out.flush()?)
 }
 
 /// A wrong number or directory is a matter of what was typed; the rest of the disk.

@@ -1,4 +1,4 @@
-//! Reads arrays of numbers from HDF5 files, without the C library.
+//! Reads and writes arrays of numbers in HDF5 files, without the C library.
 //!
 //! What other programs write is read: numbers in groups, stored in one piece or in chunks,
 //! compressed or not. The whole file is in memory. Nothing in it is trusted: every address,
@@ -11,6 +11,8 @@
 //! let q: Vec<f64> = file.dataset("fclib_local/vectors/q")?.numbers()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! What is written is simpler: groups, attributes, and arrays in one piece ([`Plan`]).
 //!
 //! The layout of a file is that of the "HDF5 File Format Specification Version 3.0", whose
 //! sections the modules name:
@@ -25,11 +27,12 @@
 //! | `chunks` | III.A.1, VII: where the chunks of an array are |
 //! | `filters` | what was done to a chunk before it was written |
 //! | `dataset` | an array from all of these |
+//! | `write` | the same from the other side |
 //!
-//! Deliberately absent: writing, attributes, strings and compound types, links to other places
-//! and other files, groups of hundreds of links and chunks of arrays that may grow without end
-//! (both in their newer forms only), data in other files, and HDF5 files that begin behind
-//! something else. Each is refused by name.
+//! Deliberately absent: attributes of files that are read, strings and compound types, links to
+//! other places and other files, groups of hundreds of links and chunks of arrays that may grow
+//! without end (both in their newer forms only), data in other files, and HDF5 files that begin
+//! behind something else. Each is refused by name. And writing in chunks, or compressed.
 
 mod bytes;
 mod checksum;
@@ -47,8 +50,10 @@ mod group;
 mod header;
 mod layout;
 mod superblock;
+mod write;
 
 pub use dataset::Dataset;
 pub use error::Error;
 pub use file::File;
 pub use superblock::SIGNATURE;
+pub use write::{Number, Plan, Slot, Writer};

@@ -26,6 +26,28 @@ fn frames_become_tables() {
 }
 
 #[test]
+fn all_frames_become_one_vtkhdf_file() {
+    let desk = Desk::new();
+    desk.json("run packing --set bodies=40 --set output.frame_interval=0.1 --time 0.4 --out run --ranks 2");
+    let said = desk.barchan("export run --vtkhdf -o run.vtkhdf");
+    assert!(said.code == 0 && said.err.contains("run.vtkhdf: 5 frames"), "{said:?}");
+    let file = barchan_hdf5::File::new(std::fs::read(desk.path("run.vtkhdf")).unwrap()).unwrap();
+    assert_eq!(file.dataset("VTKHDF/Steps/Values").unwrap().shape(), [5]);
+    assert_eq!(file.dataset("VTKHDF/NumberOfPoints").unwrap().integers().unwrap(), [40; 5]);
+    assert_eq!(file.dataset("VTKHDF/Points").unwrap().shape(), [200, 3]);
+    assert_eq!(file.dataset("VTKHDF/FieldData/step").unwrap().integers().unwrap(), [0, 200, 400, 600, 800]);
+
+    desk.barchan("export run --vtkhdf").refused(2, &["--output"]);
+    for other in ["--frame 1", "--bodies", "--contacts"] {
+        let option = other.split(' ').next().unwrap();
+        desk.barchan(&format!("export run --vtkhdf -o no.vtkhdf {other}")).refused(2, &["--vtkhdf", option]);
+    }
+    desk.write("run/frames/frame-000002-0001.vtp", "<VTKFile>");
+    desk.barchan("export run --vtkhdf -o no.vtkhdf").refused(1, &["frame-000002"]);
+    assert!(!desk.path("no.vtkhdf").exists());
+}
+
+#[test]
 fn what_cannot_be_exported_is_named() {
     let desk = Desk::new();
     desk.json("run bounce --steps 1 --set output.contacts=false --out run");

@@ -17,7 +17,7 @@
 //! whole files go through [`AtomicFile`], and the one file that grows does so line by line. And
 //! no result is ever replaced unless the user asked for it: [`RunDirectory`] sees to that.
 //!
-//! [`StoredFrames`] reads frames back.
+//! [`StoredFrames`] reads frames back, and [`write_vtkhdf`] makes one file of all of them.
 //!
 //! Several ranks write one directory: frames in pieces, and everything else by rank 0.
 //!
@@ -50,7 +50,8 @@ pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{CheckpointSummary, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
 pub use vtk::{
-    FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts, write_walls,
+    ExportError, FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts,
+    write_vtkhdf, write_walls,
 };
 
 use crate::comm::{Communicator, Reduction};

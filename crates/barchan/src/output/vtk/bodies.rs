@@ -110,14 +110,14 @@ pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies) -> Result<(), St
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::output::vtk::parse::Head;
     use glam::DVec3;
     use std::io::Cursor;
 
     /// Bodies of all kinds of values.
-    pub(crate) fn sample(count: usize) -> FrameBodies {
+    pub(in super::super) fn sample(count: usize) -> FrameBodies {
         let mut bodies = FrameBodies::default();
         for k in 0..count {
             let x = 1.0 + k as f64;

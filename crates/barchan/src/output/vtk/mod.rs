@@ -6,11 +6,14 @@
 //! Several ranks write a frame together: each a `.vtp` of its own bodies and contacts, and rank 0 the
 //! `.pvtp` that names these pieces, once all of them are there. Walls are on every rank, and rank 0
 //! writes them.
+//!
+//! All frames of a run may also become one VTKHDF file ([`hdf`]).
 
 mod blocks;
 mod bodies;
 mod contacts;
 mod format;
+mod hdf;
 mod parse;
 mod reader;
 mod walls;
@@ -18,6 +21,7 @@ mod writer;
 
 pub use bodies::{frame_bytes, write_bodies};
 pub use contacts::write_contacts;
+pub use hdf::{ExportError, write_vtkhdf};
 pub use reader::{FrameError, StoredFrames};
 pub use walls::write_walls;
 pub use writer::{FrameOptions, FrameWriter};

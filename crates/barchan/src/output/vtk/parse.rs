@@ -10,7 +10,7 @@ use glam::DVec3;
 const MARKER: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
 
 /// Heads are short, whatever the frame.
-const LONGEST_HEAD: usize = 64 * 1024;
+pub(super) const LONGEST_HEAD: usize = 64 * 1024;
 
 /// A file whose head is understood.
 pub(super) struct Head<'a> {
@@ -63,6 +63,11 @@ impl<'a> Head<'a> {
 }
 
 impl Piece<'_> {
+    /// Number of bodies, contacts, or polygons.
+    pub(super) fn items(&self) -> usize {
+        self.items
+    }
+
     /// An array of any type of numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         let (number, raw) = self.raw(name)?;

@@ -3,13 +3,13 @@
 use super::bodies::{self, BODIES};
 use super::contacts::{self, CONTACTS};
 use super::format::{Kind, Moment};
-use super::parse::{Head, Piece, attribute, elements, moment};
+use super::parse::{Head, LONGEST_HEAD, Piece, attribute, elements, moment};
 use super::walls::{self, WALLS};
 use super::writer::{INDEXES, is_frame_file};
 use crate::frame::Frame;
 use crate::output::run_directory::STEPS;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Why a frame cannot be read.
@@ -127,28 +127,57 @@ impl StoredFrames {
     /// # Errors
     /// If there is no such frame, or a file cannot be read or is damaged.
     pub fn read(&self, index: usize) -> Result<Frame, FrameError> {
-        if index >= self.len() {
-            return Err(FrameError::NoSuchFrame { index, count: self.len() });
+        let mut frame = self.read_bodies(index)?;
+        if let Some(path) = self.file(1, index)? {
+            read_pieces(&path, &CONTACTS, None, &mut |piece| contacts::read(piece, &mut frame.contacts))?;
         }
-        let mut frame = Frame { time: self.times[index], ..Frame::default() };
-        let file = |part: usize| self.files[part][index].as_ref().map(|file| self.run.join(file));
-        if let Some(path) = file(0) {
-            frame.step = read_pieces(&path, &BODIES, &mut |piece| bodies::read(piece, &mut frame.bodies))?.step;
-        }
-        if let Some(path) = file(1) {
-            read_pieces(&path, &CONTACTS, &mut |piece| contacts::read(piece, &mut frame.contacts))?;
-        }
-        if let Some(path) = file(2) {
-            read_pieces(&path, &WALLS, &mut |piece| walls::read(piece).map(|walls| frame.walls = walls))?;
+        if let Some(path) = self.file(2, index)? {
+            read_pieces(&path, &WALLS, None, &mut |piece| walls::read(piece).map(|walls| frame.walls = walls))?;
         }
         Ok(frame)
     }
+
+    /// Reads a frame without its contacts and walls.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_bodies(&self, index: usize) -> Result<Frame, FrameError> {
+        let path = self.file(0, index)?;
+        let mut frame = Frame { time: self.times[index], ..Frame::default() };
+        if let Some(path) = path {
+            frame.step = read_pieces(&path, &BODIES, None, &mut |piece| bodies::read(piece, &mut frame.bodies))?.step;
+        }
+        Ok(frame)
+    }
+
+    /// How many bodies a frame has. Only the heads of its files are read.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn body_count(&self, index: usize) -> Result<usize, FrameError> {
+        let mut count = 0_usize;
+        if let Some(path) = self.file(0, index)? {
+            read_pieces(&path, &BODIES, Some(LONGEST_HEAD), &mut |piece| {
+                count = count.checked_add(piece.items()).ok_or("it has more bodies than can be")?;
+                Ok(())
+            })?;
+        }
+        Ok(count)
+    }
+
+    /// The file of bodies, contacts or walls of a frame.
+    fn file(&self, part: usize, index: usize) -> Result<Option<PathBuf>, FrameError> {
+        let count = self.len();
+        let file = self.files[part].get(index).ok_or(FrameError::NoSuchFrame { index, count })?;
+        Ok(file.as_ref().map(|file| self.run.join(file)))
+    }
 }
 
-/// Reads a `.vtp`, or all pieces that a `.pvtp` names.
+/// Reads a `.vtp`, or all pieces that a `.pvtp` names; of each at most so many bytes.
 fn read_pieces<T>(
     path: &Path,
     kind: &Kind<T>,
+    most: Option<usize>,
     take: &mut dyn FnMut(&Piece<'_>) -> Result<(), String>,
 ) -> Result<Moment, FrameError> {
     let refuse = |source| FrameError::Io { path: path.into(), source };
@@ -161,14 +190,24 @@ fn read_pieces<T>(
             if !name.ends_with(".vtp") || !is_frame_file(name) {
                 return Err(damaged(format!("{name:?} is not the name of a piece")));
             }
-            read_pieces(&path.with_file_name(name), kind, take)?;
+            read_pieces(&path.with_file_name(name), kind, most, take)?;
         }
         return moment(&text).map_err(damaged);
     }
-    let file = fs::read(path).map_err(refuse)?;
+    let file = match most {
+        None => fs::read(path),
+        Some(most) => read_beginning(path, most),
+    };
+    let file = file.map_err(refuse)?;
     let head = Head::parse(&file).map_err(damaged)?;
     take(&head.piece(kind).map_err(damaged)?).map_err(damaged)?;
     Ok(head.moment)
+}
+
+fn read_beginning(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The text of an index.
