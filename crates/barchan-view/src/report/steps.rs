@@ -8,7 +8,7 @@ use super::thinning::{Curves, Means, Ranges};
 use serde_json::{Value, json};
 use std::io::{self, BufRead};
 
-/// Rows that a page shows, about.
+/// Rows that a page shows at most.
 const ROWS: usize = 2000;
 /// Ranges of missed steps that a page lists.
 const RANGES: usize = 1000;
