@@ -47,8 +47,8 @@ export function drawn(page) {
     }, PLOTS);
 }
 
-// Every plot has a curve in its own colour.
-export async function curves(page, checks) {
+// Every plot has a curve in its own colour, over a third of its width or as much as `least` says.
+export async function curves(page, checks, least = {}) {
     const found = await drawn(page);
-    for (const name of PLOTS) checks.that(found[name] > 0.3, `the plot of ${name} has a curve`, found[name]);
+    for (const name of PLOTS) checks.that(found[name] > (least[name] ?? 0.3), `the plot of ${name} has a curve`, found[name]);
 }
