@@ -2,9 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { screenshot, open, settle } from "./browser.js";
-import { look } from "./pixels.js";
-
-const PLOTS = ["energy", "contacts", "penetration", "iterations", "residual", "seconds"];
+import { curves, look } from "./pixels.js";
 
 // Sets a control as a user would and waits for the picture.
 async function choose(page, selector, value) {
@@ -121,27 +119,8 @@ export async function wholeReport(browser, directory, checks) {
     await dark.close();
 }
 
-// Every plot has a curve in its own colour.
 async function plots(page, checks) {
-    for (const name of PLOTS) {
-        const found = await page.locator(`#plot-${name}`).evaluate((canvas) => {
-            const probe = document.createElement("canvas").getContext("2d");
-            const rgb = (name) => {
-                probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-                probe.fillRect(0, 0, 1, 1);
-                return probe.getImageData(0, 0, 1, 1).data;
-            };
-            const series = [1, 2, 3, 4, 5, 6].map((k) => rgb(`--s${k}`));
-            const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            const columns = new Set();
-            for (let i = 0; i < data.length; i += 4) {
-                const near = series.some((c) => Math.abs(data[i] - c[0]) + Math.abs(data[i + 1] - c[1]) + Math.abs(data[i + 2] - c[2]) < 30);
-                if (near && data[i + 3] > 200) columns.add((i / 4) % width);
-            }
-            return columns.size / width;
-        });
-        checks.that(found > 0.3, `the plot of ${name} has a curve`, found);
-    }
+    await curves(page, checks);
     await page.locator("#plot-energy").scrollIntoViewIfNeeded();
     const box = await page.locator("#plot-energy").boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);

@@ -6,7 +6,7 @@
 //   notes        sentences for the reader
 //   summary      as in summary.json, or what is known of it
 //   scene        { step, end, steps, gravity, seed, solver, tolerance, materials }
-//   steps        { columns, rows, total, missed, missed_ranges }
+//   steps        { columns, rows, stages, total, missed, missed_ranges }
 //   frames       { stored, total, bounds }
 // Any of them may be missing. A live page fills in the rest by `barchan.viewer` and `barchan.plots`.
 {

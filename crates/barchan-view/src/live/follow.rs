@@ -51,10 +51,15 @@ pub struct Follow {
     speed: Option<f64>,
     /// When the frame that is shown came up.
     since: Instant,
-    /// Steps and bodies of the last frame that was read, and why the last could not be.
+    /// Steps and bodies of the last frame that was read.
     step: u64,
     bodies: usize,
-    message: Option<String>,
+    /// Why the frames cannot be found.
+    lost: Option<String>,
+    /// A frame that could not be read, and why. It is not tried again until there is reason to.
+    unread: Option<(u64, String)>,
+    /// The table has more than was read so far.
+    table_goes_on: bool,
     /// Rows of the table so far, and those of them that missed the tolerance.
     rows: u64,
     missed: u64,
@@ -89,7 +94,9 @@ impl Follow {
             since: Instant::now(),
             step: 0,
             bodies: 0,
-            message: None,
+            lost: None,
+            unread: None,
+            table_goes_on: false,
             rows: 0,
             missed: 0,
         };
@@ -120,9 +127,13 @@ impl Follow {
             let wishes = self.hub.wishes(patience, false);
             let asked = wishes != Wishes::default();
             self.grant(wishes);
-            if is_due(looked, LOOK) {
+            let look = is_due(looked, LOOK);
+            if look {
                 looked = Some(Instant::now());
-                self.look(&stop);
+                self.look();
+            }
+            if look || self.table_goes_on {
+                self.read_table();
             }
             self.play();
             self.show();
@@ -131,11 +142,12 @@ impl Follow {
                 self.post();
             }
             // A viewer that waits for a frame is not let wait for long.
-            let state = self.state();
-            let awaited = self.hub.wants_frame() && self.stream.is_new(state);
-            patience = if awaited { self.stream.wait(true).max(Duration::from_millis(1)) } else { NAP };
+            patience = if self.is_awaited() { self.stream.wait(true).max(Duration::from_millis(1)) } else { NAP };
             if self.is_playing() {
                 patience = patience.min(SHOWN[0] / 4);
+            }
+            if self.table_goes_on {
+                patience = Duration::ZERO;
             }
         }
     }
@@ -143,6 +155,10 @@ impl Follow {
     fn grant(&mut self, wishes: Wishes) {
         let Wishes { pause, steps, reset, speed, set: _, seek } = wishes;
         let last = self.last();
+        // Whoever asks for a frame gets another try.
+        if reset || seek.is_some() || steps > 0 {
+            self.unread = None;
+        }
         let mut go = |index: usize| (self.index, self.since) = (index.min(last), Instant::now());
         if reset {
             go(0);
@@ -168,9 +184,10 @@ impl Follow {
         }
     }
 
-    /// Looks what the run has written in the meantime.
-    fn look(&mut self, stop: &impl Fn() -> bool) {
+    /// Looks what frames the run has written in the meantime.
+    fn look(&mut self) {
         // In this order: what a finished run has written is all there.
+        let was_finished = self.finished;
         self.finished = self.is_finished();
         let was_last = self.index == self.last();
         match StoredFrames::open(&self.directory) {
@@ -178,31 +195,37 @@ impl Follow {
                 if frames.len() < self.frames.len() {
                     self.begin_again();
                 }
+                if frames.times() != self.frames.times() || was_finished != self.finished {
+                    self.unread = None;
+                }
                 self.frames = frames;
-                self.message = None;
+                self.lost = None;
             }
-            Err(error) => self.message = Some(error.to_string()),
+            Err(error) => self.lost = Some(error.to_string()),
         }
         // A run under way is watched as it comes.
         if was_last && !self.paused && !self.finished {
             self.index = self.last();
         }
         self.index = self.index.min(self.last());
-        loop {
-            let growth = self.table.read();
-            if growth.is_another {
-                self.begin_again();
-            }
-            let converged = StepRow::COLUMNS.iter().position(|column| *column == "converged");
-            for row in growth.rows {
-                self.rows += 1;
-                self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));
-                self.hub.add_row(row);
-            }
-            if !growth.goes_on || stop() {
-                return;
-            }
+    }
+
+    /// Reads the next piece of the table.
+    fn read_table(&mut self) {
+        let growth = self.table.read();
+        if growth.is_another {
+            // From its first row, with what comes next.
+            self.begin_again();
+            self.table_goes_on = true;
+            return;
         }
+        let converged = StepRow::COLUMNS.iter().position(|column| *column == "converged");
+        for row in growth.rows {
+            self.rows += 1;
+            self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));
+            self.hub.add_row(row);
+        }
+        self.table_goes_on = growth.goes_on;
     }
 
     /// Another run has taken the place of the one that was shown.
@@ -229,17 +252,23 @@ impl Follow {
     /// Reads the frame and sends it, if somebody waits for it.
     fn show(&mut self) {
         let state = self.state();
-        let awaited = self.hub.wants_frame() && self.stream.is_new(state);
-        if !awaited || self.frames.is_empty() || !self.stream.wait(true).is_zero() {
+        if !self.is_awaited() || !self.stream.wait(true).is_zero() {
             return;
         }
         match self.frames.read(self.index) {
             Ok(frame) => {
-                (self.step, self.bodies, self.message) = (frame.step, frame.bodies.len(), None);
+                (self.step, self.bodies, self.unread) = (frame.step, frame.bodies.len(), None);
                 self.stream.send_stored(frame, state);
             }
-            Err(error) => self.message = Some(error.to_string()),
+            Err(error) => self.unread = Some((state, error.to_string())),
         }
+    }
+
+    /// Whether a viewer waits for the frame at which the film stands, and it may be read.
+    fn is_awaited(&self) -> bool {
+        let state = self.state();
+        let failed = self.unread.as_ref().is_some_and(|(unread, _)| *unread == state);
+        self.hub.wants_frame() && !self.frames.is_empty() && self.stream.is_new(state) && !failed
     }
 
     /// Another number for every frame.
@@ -259,6 +288,13 @@ impl Follow {
         self.directory.join("summary.json").exists()
     }
 
+    /// What is amiss with the frame at which the film stands, or with all of them.
+    fn message(&self) -> Option<&str> {
+        let state = self.state();
+        let unread = self.unread.as_ref().filter(|(unread, _)| *unread == state);
+        unread.map(|(_, why)| why).or(self.lost.as_ref()).map(String::as_str)
+    }
+
     fn post(&self) {
         let state = match () {
             () if self.paused => "paused",
@@ -269,7 +305,7 @@ impl Follow {
         self.hub.post(&json!({
             "type": "status",
             "state": state,
-            "message": self.message,
+            "message": self.message(),
             "step": self.step,
             "time": self.frames.times().get(self.index).copied().unwrap_or(0.0),
             "bodies": self.bodies,

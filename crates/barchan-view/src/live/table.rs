@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Bytes that are read at a time: a table of days is read piece by piece, between two looks at viewers.
+/// Bytes that are read at a time: a table of days is read piece by piece, and viewers are served in between.
 const PIECE: u64 = 4 << 20;
 
 /// A table that another process may be writing.

@@ -5,15 +5,17 @@
 
 mod base64;
 mod frames;
+mod lines;
 mod steps;
+mod thinning;
 
 use crate::page::{self, Mode, PageData};
 use barchan::output::{OutputError, StageSeconds, StoredFrames, Summary, write_whole};
 use barchan::scene::Scene;
 use frames::Packed;
 use serde_json::{Map, Value, json};
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use steps::Steps;
 
@@ -115,12 +117,13 @@ struct RunFiles {
 impl RunFiles {
     fn read(directory: &Path) -> Result<Self, ReportError> {
         let table = directory.join("steps.csv");
-        let text = match fs::read(&table) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        let unreadable = |source| ReportError::Unreadable { path: table.clone(), source };
+        let steps = match File::open(&table) {
+            Ok(file) => Steps::read(BufReader::new(file)).map_err(unreadable)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound || !directory.is_dir() => {
                 return Err(ReportError::NoRun { path: directory.into() });
             }
-            Err(source) => return Err(ReportError::Unreadable { path: table, source }),
+            Err(source) => return Err(unreadable(source)),
         };
         let mut notes = Vec::new();
         let scene = read_part(&directory.join("scene.toml"), &mut notes, |text| {
@@ -129,7 +132,6 @@ impl RunFiles {
         let summary = read_part(&directory.join("summary.json"), &mut notes, |text| {
             serde_json::from_str(text).map_err(|error| error.to_string())
         });
-        let steps = Steps::read(&text);
         if steps.damaged > 0 {
             notes.push(format!("{} lines of steps.csv could not be read and are left out.", steps.damaged));
         }
@@ -207,9 +209,11 @@ impl RunFiles {
 
     fn rest(&self) -> Value {
         let steps = &self.steps;
-        let Some(last) = steps.len().checked_sub(1) else { return Value::Null };
+        if steps.len() == 0 {
+            return Value::Null;
+        }
         let number = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-        let value = |name: &str| number(steps.value(last, name));
+        let value = |name: &str| number(steps.last(name));
         let seconds = StageSeconds {
             exchange: steps.sum("seconds_exchange"),
             broad: steps.sum("seconds_broad"),

@@ -1,14 +1,19 @@
 //! `steps.csv` for plots: few enough rows to draw, and none of the extremes lost.
+//!
+//! The table of a long run has millions of rows. It is read line by line, and only what the page shows is
+//! kept.
 
+use super::lines::{self, Length};
+use super::thinning::{Curves, Means, Ranges};
 use serde_json::{Value, json};
-use std::ops::RangeInclusive;
+use std::io::{self, BufRead};
 
-/// Rows that a page shows, about.
+/// Rows that a page shows at most.
 const ROWS: usize = 2000;
 /// Ranges of missed steps that a page lists.
 const RANGES: usize = 1000;
-/// Stretches of steps over which the times of stages are averaged.
-const STRETCHES: usize = 400;
+/// Stretches of steps over which the times of stages are averaged, at most.
+const STRETCHES: usize = 800;
 /// The stages, in the page's order.
 const STAGES: [&str; 6] =
     ["seconds_exchange", "seconds_broad", "seconds_narrow", "seconds_solve", "seconds_integrate", "seconds_output"];
@@ -38,169 +43,179 @@ const WANTED: [&str; 18] = [
     "operator_applications",
 ];
 
-/// The table as read.
-#[derive(Debug, Default)]
+/// What the table says.
+#[derive(Debug)]
 pub(super) struct Steps {
-    columns: Vec<&'static str>,
-    /// A value a column, row after row.
-    values: Vec<f64>,
+    columns: Columns,
+    /// Rows that could be read.
+    total: usize,
+    missed: usize,
     /// Lines that could not be read.
     pub(super) damaged: usize,
+    /// The last row, the largest value of each column, and the sum of each.
+    last: Vec<f64>,
+    largest: Vec<f64>,
+    sums: Vec<f64>,
+    curves: Curves,
+    stages: Means<6>,
+    missed_ranges: Ranges,
+}
+
+/// The columns of a table that the page has a use for.
+#[derive(Debug)]
+struct Columns {
+    names: Vec<&'static str>,
+    /// For each cell of a line the place of its column in a row.
+    cells: Vec<Option<usize>>,
+    time: Option<usize>,
+    converged: Option<usize>,
+    stages: [Option<usize>; 6],
+}
+
+impl Columns {
+    fn of(header: &str) -> Self {
+        let header: Vec<&str> = header.trim_end().split(',').collect();
+        let names: Vec<&str> = WANTED.into_iter().filter(|name| header.contains(name)).collect();
+        let place = |name: &str| names.iter().position(|other| *other == name);
+        let mut cells: Vec<Option<usize>> = header.iter().map(|name| place(name)).collect();
+        // Of two columns with the same name the first counts.
+        for k in 0..cells.len() {
+            if cells[..k].contains(&cells[k]) {
+                cells[k] = None;
+            }
+        }
+        let (time, converged, stages) = (place("time"), place("converged"), STAGES.map(place));
+        Self { cells, time, converged, stages, names }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|other| *other == name)
+    }
+
+    /// Reads a line into a row; `None` if it is damaged.
+    fn parse(&self, line: &[u8], row: &mut [f64]) -> Option<()> {
+        let mut cells = std::str::from_utf8(line).ok()?.trim_end().split(',');
+        for place in &self.cells {
+            let cell = cells.next()?;
+            if let Some(place) = *place {
+                row[place] = cell.parse().ok()?;
+            }
+        }
+        cells.next().is_none().then_some(())
+    }
 }
 
 impl Steps {
     /// Reads the table. The last line of a run that is under way may be half there: it is left out, and
     /// so are lines that cannot be read.
-    pub(super) fn read(text: &str) -> Self {
-        let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-        let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-        let found = |name: &&str| header.iter().position(|column| column == name);
-        let columns: Vec<&str> = WANTED.into_iter().filter(|name| found(name).is_some()).collect();
-        let places: Vec<usize> = columns.iter().filter_map(found).collect();
-        let mut steps = Self { columns, ..Self::default() };
-        for line in lines {
-            let cells: Vec<&str> = line.trim_end().split(',').collect();
-            let row: Option<Vec<f64>> = places.iter().map(|&place| cells.get(place)?.parse().ok()).collect();
-            match row {
-                Some(row) if cells.len() == header.len() => steps.values.extend(row),
-                _ => steps.damaged += 1,
+    ///
+    /// # Errors
+    /// If the file cannot be read on.
+    pub(super) fn read(mut table: impl BufRead) -> io::Result<Self> {
+        let mut line = Vec::new();
+        lines::next(&mut table, &mut line)?;
+        let mut steps = Self::new(Columns::of(&String::from_utf8_lossy(&line)));
+        let mut row = vec![0.0; steps.columns.names.len()];
+        while let Some(length) = lines::next(&mut table, &mut line)? {
+            let parsed = steps.columns.parse(&line, &mut row).filter(|()| length == Length::Whole);
+            match parsed {
+                Some(()) => steps.push(&row),
+                None => steps.damaged += 1,
             }
         }
-        steps
+        steps.curves.shrink(ROWS);
+        Ok(steps)
+    }
+
+    fn new(columns: Columns) -> Self {
+        let width = columns.names.len();
+        let extremes = EXTREMES.into_iter().filter_map(|name| columns.place(name)).collect();
+        let seconds = columns.stages.into_iter().flatten().collect();
+        Self {
+            curves: Curves::new(width, extremes, seconds, columns.converged),
+            stages: Means::new(STRETCHES),
+            missed_ranges: Ranges::new(RANGES),
+            last: Vec::new(),
+            largest: vec![f64::NAN; width],
+            sums: vec![0.0; width],
+            columns,
+            total: 0,
+            missed: 0,
+            damaged: 0,
+        }
+    }
+
+    fn push(&mut self, row: &[f64]) {
+        // A table of other columns altogether has no steps.
+        if row.is_empty() {
+            return;
+        }
+        let value = |column: Option<usize>| column.map_or(f64::NAN, |column| row[column]);
+        let time = value(self.columns.time);
+        let seconds = self.columns.stages.map(value);
+        let slowest = seconds.iter().filter(|s| s.is_finite()).sum();
+        self.stages.push(time, slowest, seconds);
+        if value(self.columns.converged) == 0.0 {
+            self.missed += 1;
+            self.missed_ranges.push(self.total, time);
+        }
+        self.curves.push(row);
+        self.total += 1;
+        for (k, &x) in row.iter().enumerate() {
+            self.sums[k] += x;
+            self.largest[k] = self.largest[k].max(x);
+        }
+        self.last.clear();
+        self.last.extend_from_slice(row);
     }
 
     /// Rows.
     pub(super) fn len(&self) -> usize {
-        self.values.len().checked_div(self.columns.len()).unwrap_or(0)
-    }
-
-    /// The value of a column in a row; NaN if there is no such column.
-    pub(super) fn value(&self, row: usize, name: &str) -> f64 {
-        let column = self.columns.iter().position(|column| *column == name);
-        column.map_or(f64::NAN, |column| self.values[row * self.columns.len() + column])
-    }
-
-    fn missed(&self, row: usize) -> bool {
-        self.value(row, "converged") == 0.0
+        self.total
     }
 
     /// How many steps missed the tolerance.
     pub(super) fn missed_count(&self) -> usize {
-        (0..self.len()).filter(|&row| self.missed(row)).count()
+        self.missed
+    }
+
+    /// The last value of a column; NaN if there is none.
+    pub(super) fn last(&self, name: &str) -> f64 {
+        self.columns.place(name).and_then(|column| self.last.get(column).copied()).unwrap_or(f64::NAN)
     }
 
     /// The largest value of a column.
     pub(super) fn max(&self, name: &str) -> f64 {
-        (0..self.len()).map(|row| self.value(row, name)).fold(f64::NAN, f64::max)
+        self.columns.place(name).map_or(f64::NAN, |column| self.largest[column])
     }
 
     /// The sum of a column.
     pub(super) fn sum(&self, name: &str) -> f64 {
-        (0..self.len()).map(|row| self.value(row, name)).sum()
+        self.columns.place(name).map_or(f64::NAN, |column| self.sums[column])
     }
 
     /// What the page reads as `config.steps`.
     pub(super) fn to_json(&self) -> Value {
-        let number = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-        let row = |&row: &usize| {
-            let start = row * self.columns.len();
-            Value::Array(self.values[start..start + self.columns.len()].iter().copied().map(number).collect())
-        };
-        let ranges = self.missed_ranges();
+        let number = |x: &f64| if x.is_finite() { json!(x) } else { Value::Null };
+        let row = |row: &[f64]| Value::Array(row.iter().map(number).collect());
         json!({
-            "columns": self.columns,
-            "rows": self.thinned(ROWS).iter().map(row).collect::<Vec<_>>(),
+            "columns": self.columns.names,
+            "rows": self.curves.rows().map(row).collect::<Vec<_>>(),
             "stages": self.stages(),
             "total": self.len(),
             "missed": self.missed_count(),
-            "missed_ranges": ranges.iter().take(RANGES).map(|range| [range.start(), range.end()]).collect::<Vec<_>>(),
+            "missed_ranges": self.missed_ranges.times().collect::<Vec<_>>(),
         })
     }
 
     /// What the stages took, by stretches of steps: time at the end, seconds of the slowest step, and the
     /// mean seconds of each stage.
     fn stages(&self) -> Vec<Vec<f64>> {
-        let rows = self.len();
-        let stretches = rows.min(STRETCHES);
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
-        let stretch = |k: usize| {
-            let (from, to) = (k * rows / stretches, (k + 1) * rows / stretches);
-            let slowest = (from..to).map(|row| self.seconds(row)).fold(0.0, f64::max);
-            let mean =
-                |name: &&str| finite((from..to).map(|row| self.value(row, name)).sum::<f64>() / (to - from) as f64);
-            [finite(self.value(to - 1, "time")), finite(slowest)].into_iter().chain(STAGES.iter().map(mean)).collect()
-        };
-        (0..stretches).map(stretch).collect()
+        let stretches = self.stages.stretches().iter();
+        let numbers = stretches.map(|mean| [mean.time, mean.slowest].into_iter().chain(mean.means()));
+        numbers.map(|numbers| numbers.map(finite).collect()).collect()
     }
-
-    /// Rows to show: all, or of stretches of equal length those with the smallest and the largest value of
-    /// any column that is drawn, and one that missed the tolerance if any did.
-    fn thinned(&self, most: usize) -> Vec<usize> {
-        let rows = self.len();
-        if rows <= most {
-            return (0..rows).collect();
-        }
-        let mut stretches = most / 2;
-        loop {
-            let kept = self.extremes(stretches);
-            if kept.len() <= most || stretches <= most / (2 * (EXTREMES.len() + 2)) {
-                return kept;
-            }
-            stretches = stretches * 3 / 4;
-        }
-    }
-
-    fn extremes(&self, stretches: usize) -> Vec<usize> {
-        let rows = self.len();
-        let mut kept = vec![0, rows - 1];
-        for k in 0..stretches {
-            let stretch = k * rows / stretches..(k + 1) * rows / stretches;
-            kept.extend(stretch.clone().find(|&row| self.missed(row)));
-            let drawn = EXTREMES.into_iter().filter(|name| self.columns.contains(name));
-            for name in drawn {
-                kept.extend(extreme(stretch.clone(), |row| self.value(row, name)));
-                kept.extend(extreme(stretch.clone(), |row| -self.value(row, name)));
-            }
-            kept.extend(extreme(stretch.clone(), |row| self.seconds(row)));
-        }
-        kept.sort_unstable();
-        kept.dedup();
-        kept
-    }
-
-    fn seconds(&self, row: usize) -> f64 {
-        let stages = self.columns.iter().filter(|name| name.starts_with("seconds_"));
-        stages.map(|name| self.value(row, name)).sum()
-    }
-
-    /// Steps that missed the tolerance, neighbours together; closest ranges are joined if there are too
-    /// many to list.
-    fn missed_ranges(&self) -> Vec<RangeInclusive<f64>> {
-        let mut ranges: Vec<(usize, usize)> = Vec::new();
-        for row in (0..self.len()).filter(|&row| self.missed(row)) {
-            match ranges.last_mut() {
-                Some(last) if last.1 + 1 == row => last.1 = row,
-                _ => ranges.push((row, row)),
-            }
-        }
-        let mut gap = 2;
-        while ranges.len() > RANGES {
-            ranges = ranges.into_iter().fold(Vec::new(), |mut joined: Vec<(usize, usize)>, range| {
-                match joined.last_mut() {
-                    Some(last) if range.0 - last.1 <= gap => last.1 = range.1,
-                    _ => joined.push(range),
-                }
-                joined
-            });
-            gap *= 2;
-        }
-        ranges.into_iter().map(|(a, b)| self.value(a, "time")..=self.value(b, "time")).collect()
-    }
-}
-
-/// The row with the largest value; none if no value is a number.
-fn extreme(rows: std::ops::Range<usize>, value: impl Fn(usize) -> f64) -> Option<usize> {
-    rows.filter(|&row| !value(row).is_nan()).max_by(|&a, &b| value(a).total_cmp(&value(b)))
 }
 
 #[cfg(test)]
@@ -213,7 +228,24 @@ mod tests {
             let (kinetic, converged) = row(k);
             text += &format!("{},{:?},{kinetic:?},{},0.5\n", k + 1, k as f64 * 0.5, u8::from(converged));
         }
-        Steps::read(&text)
+        Steps::read(text.as_bytes()).unwrap()
+    }
+
+    fn read(text: &str) -> Steps {
+        Steps::read(text.as_bytes()).unwrap()
+    }
+
+    /// The page's script lists what it is given.
+    #[test]
+    fn the_list_of_the_page_is_whole() {
+        let script = include_str!("../../page/main.js");
+        let listed = script.lines().find_map(|line| line.strip_prefix("//   steps ")).unwrap();
+        let listed: Vec<&str> = listed.trim().trim_matches(['{', '}']).split(',').map(str::trim).collect();
+        let mut given = read("step\n1\n").to_json();
+        for name in listed {
+            assert!(given.as_object_mut().unwrap().remove(name).is_some(), "{name} is not given");
+        }
+        assert_eq!(given, json!({}), "the page's list lacks these");
     }
 
     #[test]
@@ -251,11 +283,19 @@ mod tests {
 
     #[test]
     fn half_a_line_and_damaged_lines_are_left_out() {
-        let steps = Steps::read("step,time,kinetic\n1,0.1,NaN\n2,0.2\nx,y,z\n3,0.3,inf\n4,0.");
+        let steps = read("step,time,kinetic\n1,0.1,NaN\n2,0.2\nx,y,z\n3,0.3,inf\n4,0.");
         assert_eq!((steps.len(), steps.damaged), (2, 2));
-        assert!(steps.value(0, "kinetic").is_nan() && steps.value(1, "residual").is_nan());
-        assert_eq!(steps.to_json()["rows"][1], json!([3.0, 0.3, null]));
-        assert_eq!(Steps::read("").len(), 0);
-        assert_eq!(Steps::read("step,time\n").to_json()["total"], 0);
+        assert!(steps.last("kinetic") == f64::INFINITY && steps.last("residual").is_nan());
+        assert_eq!(steps.to_json()["rows"], json!([[1.0, 0.1, null], [3.0, 0.3, null]]));
+        assert_eq!(read("").len(), 0);
+        assert_eq!(read("step,time\n").to_json()["total"], 0);
+        assert_eq!(read("step,time,step\n1,0.5,7\n2,1.0,8,\n").to_json()["rows"], json!([[1.0, 0.5]]));
+        assert_eq!(read("a,b\n1,2\n3,4\n").len(), 0);
+        // A disk that was full, or a machine that went down, may leave anything.
+        let mut bytes = b"step,time\r\n1,0.5\r\n\xff,1\n".to_vec();
+        bytes.extend([0; 200_000]);
+        bytes.extend(b"\n2,1.0\n");
+        let steps = Steps::read(&bytes[..]).unwrap();
+        assert_eq!((steps.len(), steps.damaged, steps.last("time")), (2, 2, 1.0));
     }
 }

@@ -10,7 +10,7 @@ use super::message::Request;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tungstenite::error::{CapacityError, Error, ProtocolError};
 use tungstenite::protocol::frame::coding::{CloseCode, Control, Data, OpCode};
 use tungstenite::protocol::frame::{CloseFrame, FrameHeader};
@@ -91,11 +91,16 @@ pub(super) fn serve(stream: TcpStream, rest: Vec<u8>, hub: &Arc<Hub>, limits: &L
 fn send(mut stream: &TcpStream, viewer: &Viewer, hub: &Hub, ping: Duration) -> io::Result<()> {
     let mut cursor = Cursor::default();
     let mut ready = false;
+    let mut pinged = Instant::now();
     loop {
-        let Some(state) = viewer.wait(ping) else {
+        // By the clock, whatever else is sent: who only listens has nothing to say but the answer to this.
+        let left = ping.saturating_sub(pinged.elapsed());
+        if left.is_zero() {
             send_frame(&mut stream, OpCode::Control(Control::Ping), &[])?;
+            pinged = Instant::now();
             continue;
-        };
+        }
+        let Some(state) = viewer.wait(left) else { continue };
         stream.write_all(&state.answers)?;
         if state.closing {
             // If it is the other side that ends it, that has been answered already.

@@ -3,4 +3,5 @@
 mod client;
 mod refusals;
 mod steering;
+mod stored;
 mod viewers;

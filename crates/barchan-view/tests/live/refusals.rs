@@ -166,23 +166,44 @@ fn messages_are_small_and_sound() {
     assert_eq!(client.frame(), [7]);
 }
 
-#[test]
-fn who_does_not_answer_goes() {
+/// A held simulation tells how it stands ten times a second, and a hidden page asks for no frame: with or
+/// without words from the server, it is the answers to pings that count.
+fn who_does_not_answer_goes(posts: bool) {
     let (server, hub) = server(Limits { idle: Duration::from_millis(600), ..Limits::default() });
     let (mut answering, silent) = (Client::new(server.address()), Client::new(server.address()));
+    answering.0.get_mut().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let start = Instant::now();
-    answering.0.get_mut().set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    while hub.viewers() < 2 {
+        std::thread::yield_now();
+    }
+    // Pings are answered by reading.
+    let mut attend = || {
+        if posts {
+            hub.post(&serde_json::json!({ "type": "status", "state": "paused" }));
+        }
+        let _ = answering.0.read();
+        std::thread::sleep(Duration::from_millis(5));
+    };
     while hub.viewers() != 1 {
         assert!(start.elapsed() < Duration::from_secs(5));
-        // Pings are answered by reading.
-        let _ = answering.0.read();
+        attend();
     }
     assert!(start.elapsed() >= Duration::from_millis(400));
     drop(silent);
-    while start.elapsed() < Duration::from_millis(1500) {
-        let _ = answering.0.read();
+    while start.elapsed() < Duration::from_millis(2500) {
+        attend();
     }
     assert_eq!(hub.viewers(), 1, "who answers stays");
+}
+
+#[test]
+fn who_does_not_answer_goes_from_a_silent_server() {
+    who_does_not_answer_goes(false);
+}
+
+#[test]
+fn who_does_not_answer_goes_while_much_is_told() {
+    who_does_not_answer_goes(true);
 }
 
 #[test]
