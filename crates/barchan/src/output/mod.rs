@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
+//! | `history.csv` | [`HistoryWriter`] | the same, where the scene asks for it |
 //! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; of several ranks a `.pvtp` with a piece a rank |
 //! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
@@ -11,6 +12,7 @@
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `checkpoints/step-000000500.head`, ... | [`CheckpointFolder`] | whole, the last few |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
+//! | `report.html` | the crate `barchan-view` | whole, at the end |
 //! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
 //!
 //! Two promises hold for all of them. Nothing half-written ever stands under a final name:
