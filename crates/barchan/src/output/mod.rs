@@ -30,6 +30,7 @@ mod checkpoint_folder;
 mod csv;
 pub mod history;
 pub mod human;
+mod names;
 mod picture;
 mod run_directory;
 mod steps;
@@ -49,9 +50,8 @@ pub use picture::{
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{CheckpointSummary, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
-pub use vtk::{
-    FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts, write_walls,
-};
+pub(crate) use vtk::indexed_times;
+pub use vtk::{FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts};
 
 use crate::comm::{Communicator, Reduction};
 use std::io;
