@@ -10,7 +10,7 @@ use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, is_frame_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
-    Summary, picture,
+    Summary, picture, sync_directory,
 };
 use crate::comm::Communicator;
 use crate::problem::Problem;
@@ -50,6 +50,9 @@ impl RunDirectory {
             return Err(OutputError::NotADirectory { path });
         }
         fs::create_dir_all(&path).attach("create directory", &path)?;
+        // Its name is to outlive a power cut. A parent that may not be opened keeps no run from starting.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = sync_directory(parent);
         let empty = fs::read_dir(&path).attach("read directory", &path)?.next().is_none();
         if !empty {
             let holds_a_run = path.join(STEPS).exists();
