@@ -1,5 +1,6 @@
 //! Runs that stop anywhere and go on, against the same runs never stopped.
 
+use barchan::checkpoint::{Head, VERSION, read_head};
 use barchan::comm::{Communicator, Solo, threads};
 use barchan::output::{CheckpointFolder, RunDirectory, StepsWriter, StoredFrames, Summary};
 use barchan::run::{Progress, Resumption, Run, RunOptions};
@@ -440,13 +441,79 @@ fn another_version_is_refused_and_not_thrown_away() {
     start(&place.0, &scene("bounce", &[]), 30, 10, Box::new(Solo));
     let path = CheckpointFolder::of_run(&place.0).head(10);
     let mut bytes = fs::read(&path).unwrap();
+    assert_eq!(u32::from(bytes[8]), VERSION);
     bytes[8] += 1;
     let seal = xxhash_rust::xxh3::xxh3_64(&bytes[..32]);
     bytes[32..40].copy_from_slice(&seal.to_le_bytes());
     fs::write(&path, bytes).unwrap();
-    let before = files(&place.0);
-    let error = Run::resume(&place.0, &RunOptions::default(), Box::new(Solo)).err().unwrap();
-    assert!(error.is_input(), "{error}");
-    assert!(error.to_string().contains("step-000000010.head: it is of version 2, and this program reads version 1"));
-    assert_eq!(files(&place.0), before);
+    let said = format!("it is of version {}, and this program reads version {VERSION}", VERSION + 1);
+    refuses(&place.0, &["step-000000010.head: ", &said]);
+}
+
+#[test]
+fn another_engine_is_told() {
+    let place = Place::new();
+    start(&place.0, &scene("bounce", &[]), 30, 10, Box::new(Solo));
+    let folder = CheckpointFolder::of_run(&place.0);
+    let engine = || match Run::resume(&place.0, &RunOptions::default(), Box::new(Solo)).unwrap() {
+        Resumption::Going(run) => run.origin().engine.clone(),
+        Resumption::AtEnd(_) => panic!("it has not come to its end"),
+    };
+    assert_eq!(engine(), None);
+    let head = Head { version: "0.0.7".into(), ..read_head(&folder, 10).unwrap() };
+    fs::write(folder.head(10), head.to_bytes()).unwrap();
+    assert_eq!(engine().as_deref(), Some("0.0.7"));
+}
+
+#[test]
+fn a_restart_that_takes_no_step_shows_the_contacts() {
+    for ranks in [1, 3] {
+        let (whole, broken) = (Place::new(), Place::new());
+        let scene = scene("packing", &[("bodies", "150")]);
+        let expected = spread(&whole.0, ranks, |path, comm| start(path, &scene, 50, u64::MAX, comm));
+        spread(&broken.0, ranks, |path, comm| start(path, &scene, 80, 50, comm));
+        let found = spread(&broken.0, ranks, |path, comm| match Run::resume(path, &options(50), comm).unwrap() {
+            Resumption::Going(run) => run.to_end(until(u64::MAX)).unwrap(),
+            Resumption::AtEnd(_) => panic!("it has not come to its end"),
+        });
+        assert_eq!((found.steps, &found.state_hash), (50, &expected.state_hash));
+        let contacts = |summary: &Summary| {
+            summary.by_rank.as_ref().map(|ranks| ranks.rows.iter().map(|row| row.contacts).collect::<Vec<_>>())
+        };
+        assert_eq!(contacts(&found), contacts(&expected));
+        let last = |place: &Place| {
+            let stored = StoredFrames::open(&place.0).unwrap();
+            stored.read(stored.len() - 1).unwrap()
+        };
+        let (found, expected) = (last(&broken), last(&whole));
+        assert!(expected.step == 50 && expected.contacts.len() > 50, "{}", expected.contacts.len());
+        assert!(found == expected, "{ranks} ranks");
+    }
+}
+
+#[test]
+fn a_lost_checkpoint_is_taken_again() {
+    for ranks in [1, 3] {
+        let place = Place::new();
+        let mut scene = scene("packing", &[("bodies", "150")]);
+        scene.checkpoint.steps = 20;
+        let folder = CheckpointFolder::of_run(&place.0);
+        let work = |path: &Path, comm: Box<dyn Communicator>| {
+            let rank = comm.rank();
+            let mut run = Run::start_on(&scene, &options(80), comm).unwrap();
+            run.record_by(|| RunDirectory::create(path, false)).unwrap();
+            let in_the_way = folder.part(40, ranks - 1);
+            run.to_end(|progress| {
+                if rank + 1 == ranks && progress.step == 30 {
+                    fs::create_dir_all(in_the_way.join("x")).unwrap();
+                }
+                if rank == 0 && progress.trouble.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap()
+        };
+        let found = spread(&place.0, ranks, work);
+        let checkpoints = &found.checkpoints;
+        assert_eq!((checkpoints.failed, checkpoints.last), (1, Some(found.steps)), "{checkpoints:?}");
+        assert!(found.steps < 80 && folder.steps().unwrap() == [20, found.steps], "{found:?}");
+    }
 }
