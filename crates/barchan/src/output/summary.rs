@@ -324,7 +324,7 @@ mod tests {
              tolerance"
         );
         assert_eq!(keys(&json["seconds"]), "broad exchange integrate narrow output solve total");
-        assert_eq!(keys(&json["checkpoints"]), "failed failure longest_pause written");
+        assert_eq!(keys(&json["checkpoints"]), "failed failure last longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }
 
