@@ -402,7 +402,7 @@ fn a_frame_from_the_future_is_not_that_of_the_end() {
     start(&place.0, &scene, 53, u64::MAX, Box::new(Solo));
     assert_eq!(frame_steps(&place.0), [0, 20, 40, 53]);
     let end = StoredFrames::open(&place.0).unwrap().read(3).unwrap();
-    assert!(end.contacts.len() > 20);
+    assert!(end.contacts.len() > 5, "{}", end.contacts.len());
     // It goes further, and is killed with a frame more and no checkpoint.
     let folder = CheckpointFolder::of_run(&place.0);
     let kept = [folder.head(53), folder.part(53, 0)].map(|path| (path.clone(), fs::read(path).unwrap()));
@@ -486,34 +486,34 @@ fn a_restart_that_takes_no_step_shows_the_contacts() {
             stored.read(stored.len() - 1).unwrap()
         };
         let (found, expected) = (last(&broken), last(&whole));
-        assert!(expected.step == 50 && expected.contacts.len() > 50, "{}", expected.contacts.len());
+        assert!(expected.step == 50 && expected.contacts.len() > 10, "{}", expected.contacts.len());
         assert!(found == expected, "{ranks} ranks");
     }
 }
 
 #[test]
-fn a_lost_checkpoint_is_taken_again() {
-    for ranks in [1, 3] {
+fn a_lost_checkpoint_is_not_the_last() {
+    let mut scene = scene("packing", &[("bodies", "150")]);
+    scene.checkpoint.steps = 20;
+    // Something stands in the way of these, and the run is stopped after step 45.
+    for (ranks, lost, last) in [(1, &[40][..], 45), (1, &[40, 45], 20), (3, &[40, 45], 20)] {
         let place = Place::new();
-        let mut scene = scene("packing", &[("bodies", "150")]);
-        scene.checkpoint.steps = 20;
         let folder = CheckpointFolder::of_run(&place.0);
-        let work = |path: &Path, comm: Box<dyn Communicator>| {
+        let found = spread(&place.0, ranks, |path, comm| {
             let rank = comm.rank();
             let mut run = Run::start_on(&scene, &options(80), comm).unwrap();
             run.record_by(|| RunDirectory::create(path, false)).unwrap();
-            let in_the_way = folder.part(40, ranks - 1);
             run.to_end(|progress| {
                 if rank + 1 == ranks && progress.step == 30 {
-                    fs::create_dir_all(in_the_way.join("x")).unwrap();
+                    lost.iter().for_each(|&step| fs::create_dir_all(folder.part(step, rank)).unwrap());
                 }
-                if rank == 0 && progress.trouble.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                until(45)(progress)
             })
             .unwrap()
-        };
-        let found = spread(&place.0, ranks, work);
-        let checkpoints = &found.checkpoints;
-        assert_eq!((checkpoints.failed, checkpoints.last), (1, Some(found.steps)), "{checkpoints:?}");
-        assert!(found.steps < 80 && folder.steps().unwrap() == [20, found.steps], "{found:?}");
+        });
+        let told = &found.checkpoints;
+        assert_eq!((found.steps, told.failed, told.last), (45, lost.len() as u64, Some(last)), "{told:?}");
+        let left = folder.steps().unwrap();
+        assert_eq!(left.last(), Some(&last), "{left:?}");
     }
 }
