@@ -60,6 +60,13 @@ fn tell_origin(run: &Run) {
     for damage in &run.origin().passed_over {
         note(format_args!("WARNING: passed over {damage}"));
     }
+    if let Some(engine) = &run.origin().engine {
+        note(format_args!(
+            "NOTE: the checkpoint was written by Barchan {engine}, and this is {}: results may differ from those of one \
+             version alone",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
     note(match run.origin().step {
         Some(step @ 1..) => format!("going on after step {} of {}", grouped(step), grouped(run.steps_total())),
         _ => "there is no checkpoint to go on from: beginning anew".into(),

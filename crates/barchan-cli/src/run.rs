@@ -176,8 +176,10 @@ pub(crate) fn drive(
 /// What to say after an interrupt, and how to go on.
 fn interrupted(summary: &Summary, path: &Path) -> String {
     let mut text = format!("interrupted after step {}; everything up to there is written", summary.steps);
-    if summary.checkpoints.written > 0 {
-        text += &format!(", and `barchan restart {}` goes on", path.display());
+    match summary.checkpoints.last {
+        Some(step) if step == summary.steps => text += &format!(", and `barchan restart {}` goes on", path.display()),
+        Some(step) => text += &format!(", and `barchan restart {}` goes on after step {step}", path.display()),
+        None => {}
     }
     text
 }

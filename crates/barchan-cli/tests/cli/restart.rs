@@ -60,12 +60,22 @@ fn same(desk: &Desk, run: &str, whole: &str, about: &str) {
 
 /// Starts a command and kills it after a while. Says whether it was still there to be killed.
 fn kill_after(desk: &Desk, line: &str, run: &str, wait: Duration) -> bool {
+    kill_when(desk, line, || {
+        let is_there = desk.path(run).join("scene.toml").exists();
+        if is_there {
+            std::thread::sleep(wait);
+        }
+        is_there
+    })
+}
+
+/// The same, as soon as something holds.
+fn kill_when(desk: &Desk, line: &str, holds: impl Fn() -> bool) -> bool {
     let mut child = desk.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
-    while !desk.path(run).join("scene.toml").exists() && start.elapsed() < Duration::from_secs(60) {
+    while !holds() && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(wait);
     let alive = child.try_wait().unwrap().is_none();
     let _ = child.kill();
     child.wait().unwrap();
@@ -247,16 +257,25 @@ fn a_full_disk_costs_a_checkpoint_and_nothing_else() {
 #[test]
 fn ranks_go_on_too() {
     let desk = Desk::new();
-    let line = "run packing --set bodies=150 --checkpoint-steps 10 --steps 60 --ranks 3";
+    let line = "run packing --set bodies=150 --checkpoint-steps 10 --steps 300 --ranks 3";
     desk.json(&format!("{line} --out whole"));
-    kill_after(&desk, &format!("{line} --out run"), "run", Duration::from_millis(60));
+    let has_head = || {
+        fs::read_dir(desk.path("run/checkpoints"))
+            .is_ok_and(|mut names| names.any(|name| name.unwrap().path().extension().is_some_and(|end| end == "head")))
+    };
+    assert!(kill_when(&desk, &format!("{line} --out run"), has_head), "it was over before it could be killed");
     let said = desk.barchan("restart run --ranks 3 --json");
     assert_eq!(said.code, 0, "{said:?}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    assert!((10..300).contains(&json["restarted_at"].as_u64().unwrap()), "{said:?}");
     same(&desk, "run", "whole", "three ranks");
-    let json = desk.json("restart run --ranks 2 --steps 70");
-    assert_eq!([&json["steps"], &json["ranks"], &json["restarted_at"]], [70, 2, 60].map(Value::from).each_ref());
+    // What a killed rank has left half-written goes, though that rank is no more.
+    desk.write("run/frames/.frame-000001-0002.vtp.partial", "half a frame");
+    let json = desk.json("restart run --ranks 2 --steps 310");
+    assert_eq!([&json["steps"], &json["ranks"], &json["restarted_at"]], [310, 2, 300].map(Value::from).each_ref());
+    assert!(!desk.path("run/frames/.frame-000001-0002.vtp.partial").exists());
     let said = desk.barchan("restart run --ranks 2 --json");
     assert!(said.code == 0 && said.err.matches("is at its end").count() == 1, "{said:?}");
-    assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["steps"], 70);
+    assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["steps"], 310);
     desk.barchan("restart nowhere --ranks 2").refused(2, &["nowhere holds no run"]);
 }

@@ -16,7 +16,7 @@ use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of what is behind the seal: another one, other bytes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"\x89BARCH\r\n";
 
@@ -176,7 +176,7 @@ mod tests {
             other[8..12].copy_from_slice(&version.to_le_bytes());
             let own = xxh3_64(&other[..LENGTH - 8]);
             other[LENGTH - 8..LENGTH].copy_from_slice(&own.to_le_bytes());
-            assert!(fault(&other).contains(&format!("of version {version}, and this program reads version 1")));
+            assert!(fault(&other).contains(&format!("of version {version}, and this program reads version {VERSION}")));
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use super::head::PartNote;
 use super::{Head, Part};
-use crate::comm::Communicator;
+use crate::comm::{Communicator, Reduction};
 use crate::output::{Attach, CheckpointFolder, CheckpointSummary, OutputError, sync_directory};
 use crate::scene::CheckpointOptions;
 use crate::step::Simulation;
@@ -27,11 +27,12 @@ pub(crate) struct Writer {
     options: CheckpointOptions,
     /// The one that is being written.
     pending: Option<Pending>,
-    /// The last one that was taken, and whether it was at the end of the run.
+    /// The last one that was taken, and whether it was at the end of the run; `None` if it was lost. The
+    /// same on all ranks.
     last: Option<Taken>,
     /// When that was, or when the run began.
     moment: Instant,
-    /// How many there were; known to rank 0.
+    /// How many there were.
     tally: CheckpointSummary,
     /// What went wrong and was not told yet; on rank 0.
     trouble: Option<String>,
@@ -86,8 +87,9 @@ struct Job {
 
 impl Job {
     fn run(mut self) -> Result<PartNote, OutputError> {
-        self.before.sync()?;
+        // First, so that the name of the folder is brought to the disk with others.
         self.folder.make()?;
+        self.before.sync()?;
         let checksum = Part::seal(&mut self.bytes);
         let note = PartNote { length: self.bytes.len() as u64, checksum, first_key: self.first_key };
         self.folder.write(&self.folder.part(self.head.step, self.rank), &self.bytes)?;
@@ -109,7 +111,8 @@ fn complete(folder: &CheckpointFolder, head: Head, keep: usize) -> Result<(), Ou
 impl Writer {
     /// For a run of which this checkpoint is the last, if there is one.
     pub(crate) fn new(folder: CheckpointFolder, options: CheckpointOptions, last: Option<Taken>) -> Self {
-        let (moment, tally) = (Instant::now(), CheckpointSummary::default());
+        let tally = CheckpointSummary { last: last.map(|last| last.step), ..CheckpointSummary::default() };
+        let moment = Instant::now();
         Self { folder, options, pending: None, last, moment, tally, trouble: None }
     }
 
@@ -145,7 +148,7 @@ impl Writer {
         self.last
     }
 
-    /// What was written; known to rank 0.
+    /// What was written; why some were not is known to rank 0.
     pub(crate) fn summary(&self) -> CheckpointSummary {
         self.tally.clone()
     }
@@ -156,9 +159,15 @@ impl Writer {
     }
 
     /// Takes a checkpoint, with a head that lacks its parts; the one before is settled first. `before` is
-    /// brought to the disk with it. All ranks call this.
-    pub(crate) fn take(&mut self, simulation: &mut Simulation, head: Head, record: &[u8], before: Before) {
-        let start = Instant::now();
+    /// brought to the disk with it. The simulation has waited since `start`. All ranks call this.
+    pub(crate) fn take(
+        &mut self,
+        simulation: &mut Simulation,
+        head: Head,
+        record: &[u8],
+        before: Before,
+        start: Instant,
+    ) {
         self.settle(simulation.line().1);
         self.last = Some(Taken { step: head.step, is_end: head.is_end });
         let first_key = simulation.domain().and_then(|domain| domain.range()).map(|keys| keys[0]);
@@ -194,20 +203,30 @@ impl Writer {
         };
         let mut message = Vec::new();
         write_note(&note, &mut message);
-        let Some(messages) = comm.gather(&message) else { return };
-        let told = |message: &Vec<u8>| read_note(message).unwrap_or_else(|| Err("a rank makes no sense".into()));
-        let parts: Result<Vec<PartNote>, String> = messages.iter().map(told).collect();
-        let keep = self.options.keep as usize;
-        let written = match parts {
-            Ok(parts) if comm.size() > 1 => {
-                complete(&self.folder, Head { parts, ..head }, keep).map_err(|error| error.to_string())
-            }
-            other => other.map(drop),
-        };
-        match written {
-            Ok(()) => self.tally.written += 1,
-            Err(error) => self.fail(&error),
+        let step = head.step;
+        let written = comm.gather(&message).map_or(Ok(()), |messages| self.gathered(head, &messages));
+        let mut lost = [f64::from(u8::from(written.is_err()))];
+        comm.all_reduce(Reduction::Max, &mut lost);
+        if lost[0] > 0.0 {
+            // Whoever needs one of this step must take it again.
+            self.last = None;
+        } else {
+            self.tally.written += 1;
+            self.tally.last = Some(step);
         }
+        if let Err(error) = written {
+            self.fail(&error);
+        }
+    }
+
+    /// Writes the head, on rank 0 of several, if all parts are there by what their ranks say.
+    fn gathered(&self, head: Head, messages: &[Vec<u8>]) -> Result<(), String> {
+        let told = |message: &Vec<u8>| read_note(message).unwrap_or_else(|| Err("a rank makes no sense".into()));
+        let parts = messages.iter().map(told).collect::<Result<Vec<PartNote>, String>>()?;
+        if messages.len() == 1 {
+            return Ok(());
+        }
+        complete(&self.folder, Head { parts, ..head }, self.options.keep as usize).map_err(|error| error.to_string())
     }
 
     /// A checkpoint has failed: what there is of it goes, to make room.

@@ -64,23 +64,23 @@ impl Domain {
     /// the first rank's, where the curve is cut anew now and then. All ranks call this.
     ///
     /// # Errors
-    /// If space cannot be divided so.
+    /// If space cannot be divided so; on all ranks then.
     pub(crate) fn resume(
         scene: &Scene,
         kept: KeptDomain,
         cuts: &[u64],
         mut comm: Box<dyn Communicator>,
     ) -> Result<Self, SceneError> {
-        let fault = cannot_divide(scene);
         let KeptDomain { seats, images, fixtures, apart, balance } = kept;
-        let partition: Box<dyn Partition> = match &balance {
+        let partition: Result<Box<dyn Partition>, _> = match &balance {
             Some(balance) => {
                 let curve = Curve::around(&balance.curve, &scene.periods());
                 let reach = balance.numbers[3];
-                Box::new(Morton::new(&Cuts::new(curve, cuts), comm.rank() as u32, reach).map_err(fault)?)
+                Morton::new(&Cuts::new(curve, cuts), comm.rank() as u32, reach).map(|morton| Box::new(morton) as _)
             }
-            None => build(&scene.domain, &scene.extent(), reach_of_many(scene), [], &mut *comm).map_err(fault)?,
+            None => build(&scene.domain, &scene.extent(), reach_of_many(scene), [], &mut *comm),
         };
+        let partition = SceneError::agree(&mut *comm, partition.map_err(cannot_divide(scene)))?;
         let rank = comm.rank() as u32;
         let mut domain = Self::new(comm, partition, scene.periods());
         domain.copies = seats.entries.iter().filter(|entry| entry.owner != rank).count();

@@ -1,6 +1,7 @@
 //! The folder of a run's checkpoints: names, what there is, and what may go.
 
-use super::atomic::{AtomicFile, PARTIAL_SUFFIX};
+use super::atomic::AtomicFile;
+use super::names::{is_number, partial_of};
 use super::{Attach, OutputError};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -42,7 +43,7 @@ impl CheckpointFolder {
     /// # Errors
     /// If the folder cannot be read.
     pub fn steps(&self) -> Result<Vec<u64>, OutputError> {
-        let heads = self.files()?.into_iter().filter(|file| file.is_head).map(|file| file.step);
+        let heads = self.files()?.into_iter().filter(|file| file.kind == Kind::Head).map(|file| file.step);
         Ok(heads.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
@@ -66,16 +67,43 @@ impl CheckpointFolder {
     }
 
     /// Removes all checkpoints but the last `keep` whole ones up to `newest`, and what was left by
-    /// those that never became whole. Of what is to go, heads go first.
+    /// those that never became whole. What was set aside stays.
     ///
     /// # Errors
     /// If a file cannot be removed.
     pub fn prune(&self, newest: u64, keep: usize) -> Result<(), OutputError> {
         let steps = self.steps()?;
         let kept: Vec<u64> = steps.into_iter().rev().filter(|step| *step <= newest).take(keep).collect();
+        self.remove(|file| match file.kind {
+            Kind::Head | Kind::Part => !kept.contains(&file.step),
+            Kind::Partial => true,
+            Kind::Aside => false,
+        })
+    }
+
+    /// Gives checkpoints after a step other names, under which nobody takes them for checkpoints of the
+    /// run: they could not be used here, but may be sound.
+    ///
+    /// # Errors
+    /// If a file cannot be renamed.
+    pub(crate) fn set_aside_after(&self, step: u64) -> Result<(), OutputError> {
+        let steps = self.steps()?;
         let mut files = self.files()?;
-        files.sort_by_key(|file| !file.is_head);
-        for file in files.iter().filter(|file| file.is_partial || !kept.contains(&file.step)) {
+        // The head last: if this ends half-way, it can be done again.
+        files.sort_by_key(|file| std::cmp::Reverse(file.kind));
+        let is_whole = |file: &&Named| matches!(file.kind, Kind::Head | Kind::Part) && steps.contains(&file.step);
+        for file in files.iter().filter(is_whole).filter(|file| file.step > step) {
+            let mut name = file.path.clone().into_os_string();
+            name.push(ASIDE_SUFFIX);
+            fs::rename(&file.path, name).attach("rename", &file.path)?;
+        }
+        Ok(())
+    }
+
+    fn remove(&self, is_to_go: impl Fn(&Named) -> bool) -> Result<(), OutputError> {
+        let mut files = self.files()?;
+        files.sort_by_key(|file| file.kind);
+        for file in files.iter().filter(|file| is_to_go(file)) {
             match fs::remove_file(&file.path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 result => result.attach("remove", &file.path)?,
@@ -84,12 +112,12 @@ impl CheckpointFolder {
         Ok(())
     }
 
-    /// Removes all checkpoints, and the folder if nothing else is in it.
+    /// Removes all checkpoints, those set aside too, and the folder if nothing else is in it.
     ///
     /// # Errors
     /// If a file cannot be removed.
     pub fn clear(&self) -> Result<(), OutputError> {
-        self.prune(0, 0)?;
+        self.remove(|_| true)?;
         // Stays if somebody put something into it.
         let _ = fs::remove_dir(&self.path);
         Ok(())
@@ -104,31 +132,47 @@ impl CheckpointFolder {
         let mut files = Vec::new();
         for entry in entries {
             let entry = entry.attach("read directory", &self.path)?;
-            if let Some((step, is_head, is_partial)) = entry.file_name().to_str().and_then(parse_name) {
-                files.push(Named { path: entry.path(), step, is_head: is_head && !is_partial, is_partial });
+            if let Some((step, kind)) = entry.file_name().to_str().and_then(parse_name) {
+                files.push(Named { path: entry.path(), step, kind });
             }
         }
         Ok(files)
     }
 }
 
+/// How the names of files end that were set aside.
+const ASIDE_SUFFIX: &str = ".aside";
+
 /// A file with what its name says.
 struct Named {
     path: PathBuf,
     step: u64,
-    is_head: bool,
-    is_partial: bool,
+    kind: Kind,
 }
 
-/// The step, whether it is a head, and whether it is partial.
-fn parse_name(name: &str) -> Option<(u64, bool, bool)> {
-    let whole = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL_SUFFIX));
-    let (step, kind) = whole.unwrap_or(name).strip_prefix("step-")?.split_once('.')?;
-    let is_number = |text: &str, digits: usize| text.len() >= digits && text.bytes().all(|b| b.is_ascii_digit());
+/// What a file is. Of what is to go, heads go first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Head,
+    Part,
+    Partial,
+    Aside,
+}
+
+/// What a name says, if it is one of a checkpoint.
+fn parse_name(name: &str) -> Option<(u64, Kind)> {
+    let (partial, aside) = (partial_of(name), name.strip_suffix(ASIDE_SUFFIX));
+    let (step, kind) = partial.or(aside).unwrap_or(name).strip_prefix("step-")?.split_once('.')?;
     let is_head = kind == "head";
     let is_part = kind.strip_prefix("part-").is_some_and(|rank| is_number(rank, 4));
     let step = step.parse().ok().filter(|_| is_number(step, 9))?;
-    (is_head || is_part).then_some((step, is_head, whole.is_some()))
+    let kind = match (partial, aside) {
+        (Some(_), _) => Kind::Partial,
+        (_, Some(_)) => Kind::Aside,
+        _ if is_head => Kind::Head,
+        _ => Kind::Part,
+    };
+    (is_head || is_part).then_some((step, kind))
 }
 
 /// Brings the names in a directory to the disk.
@@ -177,6 +221,12 @@ mod tests {
             "step-notes.head",
         ];
         assert_eq!(names(folder.path()), expected);
+        // What is set aside is no checkpoint, and stays until all go.
+        folder.set_aside_after(20).unwrap();
+        assert_eq!(folder.steps().unwrap(), [20]);
+        folder.prune(20, 1).unwrap();
+        let aside = ["head", "part-0000", "part-12345"].map(|kind| format!("step-000000030.{kind}.aside"));
+        assert_eq!(names(folder.path())[3..6], aside);
         folder.clear().unwrap();
         assert_eq!(names(folder.path()), ["step-notes.head"]);
         fs::remove_file(folder.path().join("step-notes.head")).unwrap();

@@ -1,11 +1,11 @@
 //! `history.csv`, on request: a line an iteration of every step, to see how the solver went.
 
 use super::OutputError;
-use super::table::{TableWriter, step_of};
+use super::table::{TableWriter, step_of, whole_lines};
 use crate::solver::Moment;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Writes `history.csv`.
 #[derive(Debug)]
@@ -27,6 +27,14 @@ impl HistoryWriter {
     pub fn resume(path: impl Into<PathBuf>, steps: u64) -> Result<Self, OutputError> {
         let belongs = |line: &str| step_of(line).is_some_and(|step| step <= steps);
         TableWriter::resume(path, &Self::COLUMNS.join(","), belongs).map(Self)
+    }
+
+    /// Whether there is such a table.
+    ///
+    /// # Errors
+    /// If there is not.
+    pub fn check(path: &Path) -> Result<(), OutputError> {
+        whole_lines(path, &Self::COLUMNS.join(","), |_| false).map(drop)
     }
 
     /// A second handle to the file, to bring it to the disk elsewhere.

@@ -32,6 +32,7 @@ mod checkpoint_folder;
 mod csv;
 pub mod history;
 pub mod human;
+mod names;
 mod picture;
 mod run_directory;
 mod steps;
@@ -51,9 +52,10 @@ pub use picture::{
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{CheckpointSummary, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
+pub(crate) use vtk::indexed_times;
 pub use vtk::{
     ExportError, FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts,
-    write_vtkhdf, write_walls,
+    write_vtkhdf,
 };
 
 use crate::comm::{Communicator, Reduction};

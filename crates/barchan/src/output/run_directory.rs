@@ -6,10 +6,11 @@
 //! directory in which a user keeps scenes.
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
+use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, is_frame_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
-    Summary, picture,
+    Summary, picture, sync_directory,
 };
 use crate::comm::Communicator;
 use crate::problem::Problem;
@@ -49,6 +50,9 @@ impl RunDirectory {
             return Err(OutputError::NotADirectory { path });
         }
         fs::create_dir_all(&path).attach("create directory", &path)?;
+        // Its name is to outlive a power cut. A parent that may not be opened keeps no run from starting.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let _ = sync_directory(parent);
         let empty = fs::read_dir(&path).attach("read directory", &path)?.next().is_none();
         if !empty {
             let holds_a_run = path.join(STEPS).exists();
@@ -158,17 +162,25 @@ impl RunDirectory {
         StepsWriter::resume(self.path.join(STEPS), steps)
     }
 
-    /// Whether the table of steps has so many.
+    /// Steps of which the table of steps has rows, without a gap.
     ///
     /// # Errors
-    /// If it has not.
-    pub fn check_steps(&self, steps: u64) -> Result<(), OutputError> {
-        StepsWriter::check(&self.path.join(STEPS), steps)
+    /// If it is not such a table.
+    pub fn count_steps(&self) -> Result<u64, OutputError> {
+        StepsWriter::count(&self.path.join(STEPS))
     }
 
     /// Starts the table of iterations.
     pub fn history(&self) -> Result<HistoryWriter, OutputError> {
         HistoryWriter::create(self.path.join(HISTORY))
+    }
+
+    /// Whether the table of iterations can go on.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn check_history(&self) -> Result<(), OutputError> {
+        HistoryWriter::check(&self.path.join(HISTORY))
     }
 
     /// Goes on with the table of iterations after so many steps.
@@ -321,15 +333,6 @@ fn is_frame(name: &str) -> bool {
 fn is_problem(name: &str) -> bool {
     let number = whole_name(name).strip_prefix("problem-").and_then(|n| n.strip_suffix(".txt"));
     number.is_some_and(|number| is_number(number, 1))
-}
-
-/// The name that a partial file is to have.
-fn whole_name(name: &str) -> &str {
-    name.strip_prefix('.').and_then(|n| n.strip_suffix(PARTIAL_SUFFIX)).unwrap_or(name)
-}
-
-fn is_number(text: &str, digits: usize) -> bool {
-    text.len() >= digits && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]

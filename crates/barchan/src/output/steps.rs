@@ -182,28 +182,31 @@ impl StepsWriter {
     /// # Errors
     /// If it has not.
     pub fn check(path: &Path, steps: u64) -> Result<(), OutputError> {
-        let mut next = 1;
-        let belongs = |line: &str| {
-            let is_next = next <= steps && step_of(line) == Some(next);
-            next += 1;
-            is_next
-        };
-        let (_, found) = whole_lines(path, &StepRow::COLUMNS.join(","), belongs)?;
-        if found == steps {
+        let found = Self::count(path)?;
+        if found >= steps {
             return Ok(());
         }
         let found = format!("it has the rows of {found} steps, where {steps} are expected");
         Err(OutputError::Table { path: path.to_owned(), found })
     }
 
+    /// Steps of which a table has rows, from the first on and without a gap.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn count(path: &Path) -> Result<u64, OutputError> {
+        let mut next = 1;
+        let belongs = |line: &str| {
+            let is_next = step_of(line) == Some(next);
+            next += 1;
+            is_next
+        };
+        whole_lines(path, &StepRow::COLUMNS.join(","), belongs).map(|(_, rows)| rows)
+    }
+
     /// A second handle to the file, to bring it to the disk elsewhere.
     pub(crate) fn handle(&self) -> Result<(File, PathBuf), OutputError> {
         self.0.handle()
-    }
-
-    /// Where the table is.
-    pub fn path(&self) -> &Path {
-        self.0.path()
     }
 
     /// Adds a row.

@@ -72,11 +72,14 @@ pub struct Summary {
 pub struct CheckpointSummary {
     /// Those that came to the disk.
     pub written: u64,
+    /// The step of the last that did, those of before the run has gone on included.
+    #[serde(default)]
+    pub last: Option<u64>,
     /// Those that did not.
     pub failed: u64,
     /// Why the last of these did not.
     pub failure: Option<String>,
-    /// The longest that the simulation waited for one, in seconds.
+    /// The longest that the simulation waited for one, and for the frames before it, in seconds.
     pub longest_pause: f64,
 }
 
@@ -321,7 +324,7 @@ mod tests {
              tolerance"
         );
         assert_eq!(keys(&json["seconds"]), "broad exchange integrate narrow output solve total");
-        assert_eq!(keys(&json["checkpoints"]), "failed failure longest_pause written");
+        assert_eq!(keys(&json["checkpoints"]), "failed failure last longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }
 

@@ -56,11 +56,6 @@ impl TableWriter {
         Ok((self.file.try_clone().attach("open", &self.path)?, self.path.clone()))
     }
 
-    /// Where the table is.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Adds a line, which `put` writes without its end.
     pub(super) fn push(&mut self, put: impl FnOnce(&mut String)) -> Result<(), OutputError> {
         put(&mut self.pending);
@@ -84,25 +79,29 @@ impl TableWriter {
     }
 }
 
-/// Bytes and number of the lines behind the header, up to the first that does not belong, and that
-/// header's bytes with them.
+/// Bytes and number of the lines behind the header, up to the first that does not belong or is no text,
+/// and that header's bytes with them.
 pub(super) fn whole_lines(
     path: &Path,
     header: &str,
     mut belongs: impl FnMut(&str) -> bool,
 ) -> Result<(u64, u64), OutputError> {
     let mut from = BufReader::with_capacity(FLUSH_BYTES, File::open(path).attach("open", path)?);
-    let mut line = String::new();
-    from.read_line(&mut line).attach("read", path)?;
-    if line.strip_suffix('\n') != Some(header) {
-        let found = "it begins with other columns than those that this program writes".into();
+    let mut line = Vec::new();
+    from.read_until(b'\n', &mut line).attach("read", path)?;
+    if line.strip_suffix(b"\n") != Some(header.as_bytes()) {
+        let found = if line.ends_with(b"\r\n") {
+            "its lines end as on Windows, and not as this program writes them".into()
+        } else {
+            "it begins with other columns than those that this program writes".into()
+        };
         return Err(OutputError::Table { path: path.to_owned(), found });
     }
     let (mut bytes, mut count) = (line.len() as u64, 0);
     loop {
         line.clear();
-        from.read_line(&mut line).attach("read", path)?;
-        match line.strip_suffix('\n') {
+        from.read_until(b'\n', &mut line).attach("read", path)?;
+        match line.strip_suffix(b"\n").and_then(|row| std::str::from_utf8(row).ok()) {
             Some(row) if belongs(row) => (bytes, count) = (bytes + line.len() as u64, count + 1),
             _ => return Ok((bytes, count)),
         }

@@ -10,6 +10,7 @@ use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
 use crate::step::Simulation;
+use crate::util::pack::{Pack, Unpacker};
 use std::path::Path;
 
 /// Frames and their rhythm.
@@ -28,7 +29,7 @@ pub(super) struct Frames {
 }
 
 /// What a run that goes on after a checkpoint has of its frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Past {
     /// How many.
     pub(super) frames: usize,
@@ -37,21 +38,45 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Those that were due by then, and the last one where that is the end of the run: what else may lie
-    /// there was written because somebody had stopped it.
-    pub(super) fn of(scene: &Scene, at: Taken) -> Self {
+    /// Of the frames at `times` those that were due by then, and the one of the end of the run, if it is
+    /// there: it can be written again. What else may lie there was written because somebody had stopped
+    /// the run, or after the checkpoint.
+    ///
+    /// # Errors
+    /// If one that was due is not there, in words.
+    pub(super) fn of(scene: &Scene, at: Taken, times: &[f64]) -> Result<Self, String> {
         let Time { step: h, .. } = scene.time;
         let interval = scene.output.frame_interval;
-        let mut past = Self { frames: 0, last: None };
-        let mut add = |step| past = Self { frames: past.frames + 1, last: Some(step) };
+        // Times are sums of steps, with the rounding of sums.
+        let is_at = |k: usize, step: u64| times.get(k).is_some_and(|time| (time - step as f64 * h).abs() < 0.5 * h);
+        let mut past = Self::default();
         if interval > 0.0 {
-            add(0);
-            (1..=at.step).filter(|&step| frame_due(step, h, interval)).for_each(&mut add);
+            for step in (0..=at.step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
+                let (k, due) = (past.frames, step as f64 * h);
+                if !is_at(k, step) {
+                    let found = times.get(k).map_or("is missing".into(), |time| format!("is of time {time}"));
+                    return Err(format!("frame {k} {found}, where one of time {due} is expected"));
+                }
+                past = Self { frames: k + 1, last: Some(step) };
+            }
         }
-        if at.is_end && at.step == scene.time.steps() && past.last != Some(at.step) {
+        let is_end = at.is_end && at.step == scene.time.steps() && past.last != Some(at.step);
+        if is_end && is_at(past.frames, at.step) {
             past = Self { frames: past.frames + 1, last: Some(at.step) };
         }
-        past
+        Ok(past)
+    }
+
+    /// Appends it, for other ranks.
+    pub(super) fn pack(&self, out: &mut Vec<u8>) {
+        (self.frames as u64).pack(out);
+        self.last.pack(out);
+    }
+
+    /// Takes back what [`Past::pack`] wrote.
+    pub(super) fn unpack(bytes: &[u8]) -> Option<Self> {
+        let mut from = Unpacker::new(bytes);
+        Some(Self { frames: usize::try_from(from.take::<u64>()?).ok()?, last: from.take()? })
     }
 }
 
@@ -185,16 +210,28 @@ mod tests {
             scene.output.frame_interval = interval;
             scene
         };
-        let past = |scene: &Scene, step, is_end| {
-            let Past { frames, last } = Past::of(scene, Taken { step, is_end });
-            (frames, last)
+        let past = |scene: &Scene, step, is_end, times: &[f64]| {
+            let past = Past::of(scene, Taken { step, is_end }, times);
+            past.map(|Past { frames, last }| (frames, last))
         };
-        assert_eq!(past(&scene(0.3, 1.0), 7, false), (3, Some(6)));
+        let times = [0.0, 0.3, 0.1 + 0.2 + 0.3, 0.7];
+        assert_eq!(past(&scene(0.3, 1.0), 7, false, &times), Ok((3, Some(6))));
         // The end of the run has a frame of its own, until the run is to go further.
-        assert_eq!(past(&scene(0.3, 0.7), 7, true), (4, Some(7)));
-        assert_eq!(past(&scene(0.3, 1.0), 7, true), (3, Some(6)));
-        assert_eq!(past(&scene(0.3, 0.6), 6, true), (3, Some(6)));
-        assert_eq!((past(&scene(0.0, 1.0), 7, false), past(&scene(0.0, 0.7), 7, true)), ((0, None), (1, Some(7))));
+        assert_eq!(past(&scene(0.3, 0.7), 7, true, &times), Ok((4, Some(7))));
+        assert_eq!(past(&scene(0.3, 1.0), 7, true, &times), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.3, 0.6), 6, true, &times), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.0, 1.0), 7, false, &[]), Ok((0, None)));
+        assert_eq!(past(&scene(0.0, 0.7), 7, true, &[0.7]), Ok((1, Some(7))));
+        // One of a later step, or none at all, is not that of the end; others cannot be missing.
+        assert_eq!(past(&scene(0.3, 0.7), 7, true, &[0.0, 0.3, 0.6, 0.9]), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.0, 0.7), 7, true, &[]), Ok((0, None)));
+        let told = |times: &[f64]| past(&scene(0.3, 1.0), 7, false, times).unwrap_err();
+        assert_eq!(told(&[]), "frame 0 is missing, where one of time 0 is expected");
+        assert!(told(&[0.0, 0.6]).starts_with("frame 1 is of time 0.6, where one of time 0.3"));
+        let mut bytes = Vec::new();
+        let sent = Past { frames: 4, last: Some(7) };
+        sent.pack(&mut bytes);
+        assert_eq!(Past::unpack(&bytes), Some(sent));
         assert!(frame_due(2, 0.1, 0.2) && !frame_due(1, 0.1, 0.2) && frame_due(20, 1e-3, 0.02));
         assert_eq!(frame_count(&Scene::default()), 1);
     }

@@ -3,6 +3,7 @@
 use super::{Run, RunError};
 use crate::checkpoint::Head;
 use crate::output::OutputError;
+use std::time::Instant;
 
 /// What all ranks have agreed on after a step.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,7 @@ impl Run {
     /// Takes a checkpoint. It is written while the run goes on.
     fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
         let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
+        let start = Instant::now();
         self.simulation.line().1.stage("checkpoint");
         let before = recorder.before_checkpoint(&mut self.simulation)?;
         let comm = self.simulation.line().1;
@@ -81,7 +83,7 @@ impl Run {
         let total = self.seconds_before + self.started.elapsed().as_secs_f64();
         let mut record = Vec::new();
         self.tally.write([recorder.seconds(), recorder.told(), total], &mut record);
-        writer.take(&mut self.simulation, head, &record, before);
+        writer.take(&mut self.simulation, head, &record, before, start);
         Ok(())
     }
 }

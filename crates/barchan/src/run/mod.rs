@@ -388,7 +388,7 @@ impl Run {
         summary.interrupted = self.tally.steps < self.steps_total;
         summary.seconds.output = self.recorder.as_ref().map_or(0.0, Recorder::seconds);
         summary.seconds.total = self.seconds_before + self.started.elapsed().as_secs_f64();
-        let Origin { restarts, step, passed_over } = self.origin.clone();
+        let Origin { restarts, step, passed_over, engine: _ } = self.origin.clone();
         (summary.restarts, summary.restarted_at, summary.passed_over) = (restarts, step, passed_over);
         summary.checkpoints = self.writer.as_ref().map(Writer::summary).unwrap_or_default();
         summary

@@ -3,7 +3,7 @@
 
 use super::frames::{Frames, Past};
 use super::tally::Tally;
-use crate::checkpoint::{Before, Taken};
+use crate::checkpoint::Before;
 use crate::frame::Frame;
 use crate::output::{
     FrameOptions, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
@@ -64,39 +64,40 @@ impl Recorder {
         Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
     }
 
-    /// Goes on in a directory after a checkpoint: what came after it goes. `seconds` were spent on writing
-    /// by then, and told.
+    /// Goes on in a directory after a step, with the frames of its past: what came after it goes, and
+    /// checkpoints that could not be used are set aside. `seconds` were spent on writing by then, and told.
     pub(super) fn resume(
         directory: RunDirectory,
         scene: &Scene,
-        at: Taken,
+        (step, past): (u64, Past),
         [seconds, told, _]: [f64; 3],
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
-        let opened = Self::reopen(directory, scene, at, simulation);
+        let opened = Self::reopen(directory, scene, step, past, simulation);
         Ok(Self { seconds, told, ..agree(simulation.line().1, opened)? })
     }
 
     fn reopen(
         directory: RunDirectory,
         scene: &Scene,
-        at: Taken,
+        step: u64,
+        past: Past,
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
         let comm = simulation.line().1;
         let (rank, ranks) = (comm.rank(), comm.size());
+        let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
         let tables = if rank == 0 {
             directory.remove_results()?;
-            let history = if scene.output.history { Some(directory.resume_history(at.step)?) } else { None };
-            let steps = directory.resume_steps(at.step)?;
+            let history = if scene.output.history { Some(directory.resume_history(step)?) } else { None };
+            let steps = directory.resume_steps(step)?;
             directory.write_scene(&scene.to_toml())?;
-            directory.checkpoints().prune(at.step, usize::MAX)?;
+            directory.checkpoints().set_aside_after(step)?;
+            directory.checkpoints().prune(step, usize::MAX)?;
             Some(Tables { steps, history })
         } else {
             None
         };
-        let past = Past::of(scene, at);
-        let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
         let mut now = Frame::default();
         now.capture(simulation, rank as u32);
         writer.drop_others(&now)?;

@@ -3,12 +3,13 @@
 //! Nothing of the directory is touched before it is clear how to go on. Then tables are cut back to
 //! the checkpoint and frames after it are dropped, so that what follows fits on.
 
+use super::frames::Past;
 use super::recorder::Recorder;
 use super::tally::Tally;
 use super::{Run, RunOptions};
 use crate::checkpoint::{Damage, Head, Part, Taken, Writer, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
-use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree};
+use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
 use crate::scene::{Scene, SceneError};
 use crate::step::Simulation;
 use crate::util::pack::{Pack, Unpacker};
@@ -33,7 +34,7 @@ pub enum ResumeError {
     /// The scene cannot be used.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// Checkpoints are there, but none for this program or this scene.
+    /// Checkpoints are there, but none that can be used, or they are of another scene.
     #[error("{0}")]
     Refused(String),
     /// The run has passed the step at which it is to end.
@@ -68,12 +69,39 @@ pub struct Origin {
     pub step: Option<u64>,
     /// Checkpoints that could not be used, and why; known to rank 0.
     pub passed_over: Vec<String>,
+    /// The version of the engine that has written the checkpoint, if it is another one than this.
+    pub engine: Option<String>,
 }
 
 /// A checkpoint that is sound, with this rank's part if there are as many ranks as parts.
 struct Found {
     head: Head,
+    past: Past,
     part: Option<Part>,
+}
+
+/// What there is of a run; known to rank 0.
+#[derive(Default)]
+struct Remains {
+    /// Steps of which there are heads, ascending.
+    heads: Vec<u64>,
+    /// Steps of which there are rows.
+    rows: u64,
+    /// Times of the frames.
+    frames: Vec<f64>,
+}
+
+impl Remains {
+    fn of(directory: &RunDirectory, scene: &Scene) -> Result<Self, OutputError> {
+        let heads = directory.checkpoints().steps()?;
+        if heads.is_empty() {
+            return Ok(Self::default());
+        }
+        if scene.output.history {
+            directory.check_history()?;
+        }
+        Ok(Self { heads, rows: directory.count_steps()?, frames: indexed_times(directory.path())? })
+    }
 }
 
 impl Run {
@@ -84,8 +112,8 @@ impl Run {
     /// counts from the beginning of the run, and the scene of the directory is written anew with it.
     ///
     /// # Errors
-    /// If there is no run, another process writes it, or its checkpoints are of another version or of
-    /// another scene; on all ranks then.
+    /// If there is no run, another process writes it, its checkpoints are of another scene or none of them
+    /// can be used, or its tables cannot be read; on all ranks then, and nothing is touched.
     pub fn resume(
         path: &Path,
         options: &RunOptions,
@@ -99,10 +127,14 @@ impl Run {
         }
         let mut origin = Origin::default();
         let found = find(&directory, &scene, &mut *comm, &mut origin.passed_over)?;
-        let Some(Found { head, part }) = found else {
-            return Self::begin_anew(&directory, &scene, options, comm, origin);
-        };
         let total = scene.time.steps();
+        let Some(Found { head, past, part }) = found else {
+            // A run without checkpoints may have come to its end, too.
+            return match summary_of_end(&directory, total, &mut *comm) {
+                Some(summary) => Ok(Resumption::AtEnd(Box::new(summary))),
+                None => Self::begin_anew(&directory, &scene, options, comm, origin),
+            };
+        };
         if head.step > total {
             return Err(ResumeError::Passed { step: head.step, end: total });
         }
@@ -124,9 +156,10 @@ impl Run {
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
-        let recorder = Recorder::resume(directory, &scene, taken, seconds, &mut simulation)?;
+        let recorder = Recorder::resume(directory, &scene, (head.step, past), seconds, &mut simulation)?;
         origin.restarts = head.restarts + 1;
         origin.step = Some(head.step);
+        origin.engine = Some(head.version).filter(|version| version != env!("CARGO_PKG_VERSION"));
         Ok(Resumption::Going(Box::new(Self {
             strict: all_strict(options, simulation.line().1),
             steps_total: total,
@@ -201,32 +234,30 @@ fn find(
     passed_over: &mut Vec<String>,
 ) -> Result<Option<Found>, ResumeError> {
     let folder = directory.checkpoints();
-    let steps = if comm.rank() == 0 { folder.steps() } else { Ok(Vec::new()) };
-    let mut steps = agree(comm, steps)?;
-    let mut refused = None;
+    let remains = if comm.rank() == 0 { Remains::of(directory, scene) } else { Ok(Remains::default()) };
+    let mut remains = agree(comm, remains)?;
     loop {
-        let mut chosen = Vec::new();
-        if comm.rank() == 0 {
-            while let Some(step) = steps.pop() {
-                match look(directory, &folder, step) {
-                    Ok(head) => {
-                        chosen = head.to_bytes();
-                        break;
-                    }
-                    Err((message, is_version)) => {
-                        refused = refused.or(is_version.then(|| message.clone()));
-                        passed_over.push(message);
-                    }
+        let (mut chosen, mut past) = (Vec::new(), Vec::new());
+        while let Some(step) = remains.heads.pop() {
+            match look(directory, &folder, step, &remains, scene) {
+                Ok((head, frames)) => {
+                    chosen = head.to_bytes();
+                    frames.pack(&mut past);
+                    break;
                 }
+                Err(message) => passed_over.push(message),
             }
         }
         comm.broadcast(&mut chosen);
+        comm.broadcast(&mut past);
         if chosen.is_empty() {
-            // What another version has written is not thrown away without a word.
-            let refused = refused.map_or(Ok(()), |message| Err(ResumeError::Refused(message)));
-            return agree_to_resume(comm, refused).map(|()| None);
+            // What may be sound elsewhere is not thrown away.
+            let usable = if passed_over.is_empty() { Ok(()) } else { Err(refusal(directory, passed_over)) };
+            return agree_to_resume(comm, usable).map(|()| None);
         }
-        let Ok(head) = Head::read(&chosen) else { return Err(ResumeError::Elsewhere) };
+        let (Ok(head), Some(past)) = (Head::read(&chosen), Past::unpack(&past)) else {
+            return Err(ResumeError::Elsewhere);
+        };
         let is_same = match head.is_of(scene) {
             Ok(true) => Ok(()),
             Ok(false) => Err(ResumeError::Refused(format!(
@@ -238,22 +269,46 @@ fn find(
         };
         agree_to_resume(comm, is_same)?;
         match read_own(&folder, &head, scene, comm) {
-            Ok(part) => return Ok(Some(Found { head, part })),
+            Ok(part) => return Ok(Some(Found { head, past, part })),
             Err(message) => passed_over.extend(message),
         }
     }
 }
 
-/// Reads a head, if the tables go as far as it does. Otherwise why not, and whether that is because it is
-/// of another version.
-fn look(directory: &RunDirectory, folder: &CheckpointFolder, step: u64) -> Result<Head, (String, bool)> {
-    let head = read_head(folder, step).map_err(|damage| {
-        let is_version = matches!(damage, Damage::Version { .. });
-        (format!("{}: {damage}", folder.head(step).display()), is_version)
-    })?;
-    let rows = directory.check_steps(step);
-    rows.map_err(|error| (format!("{}: {error}", folder.head(step).display()), false))?;
-    Ok(head)
+/// Reads a head, if rows and frames go as far as it does; otherwise why not. And which frames are its past.
+fn look(
+    directory: &RunDirectory,
+    folder: &CheckpointFolder,
+    step: u64,
+    remains: &Remains,
+    scene: &Scene,
+) -> Result<(Head, Past), String> {
+    let blame = |what: String| format!("{}: {what}", folder.head(step).display());
+    let head = read_head(folder, step).map_err(|damage| blame(damage.to_string()))?;
+    if remains.rows < step {
+        let rows = remains.rows;
+        return Err(blame(format!(
+            "{} has the rows of {rows} steps only",
+            directory.path().join("steps.csv").display()
+        )));
+    }
+    // What another scene has of frames does not matter: it will be refused.
+    let past = match head.is_of(scene) {
+        Ok(true) => Past::of(scene, Taken { step, is_end: head.is_end }, &remains.frames)
+            .map_err(|why| blame(format!("in {}, {why}", directory.path().join("frames.pvd").display())))?,
+        _ => Past::default(),
+    };
+    Ok((head, past))
+}
+
+/// There are checkpoints, and none can be used.
+fn refusal(directory: &RunDirectory, passed_over: &[String]) -> ResumeError {
+    let path = directory.path().display();
+    ResumeError::Refused(format!(
+        "no checkpoint of {path} can be used, and nothing was touched: {}. If that cannot be mended, `barchan run \
+         {path}/scene.toml --force --out {path}` begins anew",
+        passed_over.join("; ")
+    ))
 }
 
 /// Reads this rank's part, if there are as many as ranks; else looks at its share of them. If any rank

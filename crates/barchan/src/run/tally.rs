@@ -106,7 +106,7 @@ impl Tally {
 
     /// What each rank had and did, for rank 0 of several.
     fn by_rank(&self, scene: &Scene, simulation: &mut Simulation) -> Option<ByRank> {
-        let contacts = simulation.problem().contacts() as u64;
+        let contacts = simulation.impulses().count() as u64;
         let bodies = simulation.world.bodies.bounded_len() as u64;
         let domain = simulation.domain().filter(|domain| domain.ranks() > 1)?;
         let traffic = domain.traffic();

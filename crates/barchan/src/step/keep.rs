@@ -6,16 +6,19 @@
 //! | steps, and when the order was last looked at | when bodies are sorted next |
 //! | impulses of the last step | the next solve starts from them |
 //! | the solver's memory | so does the step length of APGD |
+//! | normals of the last step's contacts | a frame of the state shows them |
 //! | the domain | who holds which body, images, cuts of the curve and when it is cut next |
 //!
-//! Materials and options are those of the scene. Hulls, pairs, contacts and the problem are made anew
-//! in every step; nothing of them is kept, nor of the memory of solvers.
+//! Materials and options are those of the scene. Hulls, pairs, contacts and the rest of the problem are
+//! made anew in every step; nothing of them is kept, nor of the memory of solvers.
 
 use super::{Simulation, StepOptions, fit_for_ranks};
 use crate::comm::Communicator;
 use crate::domain::{Domain, Impulse, KeptDomain};
 use crate::problem::WarmStart;
 use crate::scene::{Place, Scene, SceneError};
+use crate::util::bulk::Keep;
+use crate::util::lanes::ContactVec;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Standing, World};
 use std::collections::HashMap;
@@ -27,6 +30,8 @@ pub struct Kept {
     memory: [Option<f64>; 2],
     world: World,
     warm: WarmStart,
+    /// Of the contacts in `warm`; none where they are not known.
+    normals: ContactVec,
     domain: Option<KeptDomain>,
 }
 
@@ -36,9 +41,10 @@ impl Kept {
         let (steps, ordered, memory) = (from.take()?, from.take()?, from.take()?);
         let world = World::restore(from)?;
         let warm = WarmStart::restore(from, world.bodies.len())?;
-        let domain =
-            if from.take()? { Some(KeptDomain::restore(from, &world.bodies, warm.impulses().len())?) } else { None };
-        Some(Self { steps, ordered, memory, world, warm, domain })
+        let contacts = warm.impulses().len();
+        let normals = ContactVec::restore(from).filter(|normals| [0, contacts].contains(&normals.len()))?;
+        let domain = if from.take()? { Some(KeptDomain::restore(from, &world.bodies, contacts)?) } else { None };
+        Some(Self { steps, ordered, memory, world, warm, normals, domain })
     }
 
     /// Steps done.
@@ -76,12 +82,15 @@ impl Simulation {
     pub fn keep(&mut self, out: &mut Vec<u8>) {
         // Most of it is bodies and contacts: no byte is to be moved twice.
         let a_body: usize = Bodies::COLUMNS.iter().map(|column| column.bytes).sum();
-        out.reserve(self.world.bodies.len() * (a_body + 8) + self.warm.impulses().len() * 34 + (1 << 16));
+        out.reserve(self.world.bodies.len() * (a_body + 8) + self.warm.impulses().len() * 58 + (1 << 16));
         self.steps.pack(out);
         self.ordered.pack(out);
         self.solver.memory().pack(out);
         self.world.keep(out);
         self.warm.keep(out);
+        // Whoever has forgotten the impulses has no contacts to show.
+        let normals = Some(&self.problem.normals).filter(|normals| normals.len() == self.warm.impulses().len());
+        normals.unwrap_or(&ContactVec::default()).keep(out);
         self.domain.is_some().pack(out);
         if let Some(domain) = &self.domain {
             domain.keep(out);
@@ -101,10 +110,11 @@ impl Simulation {
     ) -> Result<Self, SceneError> {
         let empty = scene.build_empty();
         let World { materials, .. } = SceneError::agree(&mut *comm, empty)?;
-        let Kept { steps, ordered, memory, world, warm, domain } = kept;
+        let Kept { steps, ordered, memory, world, warm, normals, domain } = kept;
         let domain = domain.map(|domain| Domain::resume(scene, domain, cuts, comm)).transpose()?;
         let mut this = Self::new(World { materials, ..world }, StepOptions::from(scene));
         this.solver.remember(memory);
+        this.problem.normals = normals;
         Ok(Self { steps, ordered, warm, domain, ..this })
     }
 

@@ -23,7 +23,7 @@ pub use bodies::{frame_bytes, write_bodies};
 pub use contacts::write_contacts;
 pub use hdf::{ExportError, write_vtkhdf};
 pub use reader::{FrameError, StoredFrames};
-pub use walls::write_walls;
 pub use writer::{FrameOptions, FrameWriter};
 
+pub(crate) use writer::indexed_times;
 pub(super) use writer::{INDEXES, is_frame_file};

@@ -7,11 +7,9 @@
 use super::format::{Column, Kind, Number, put_f64, put_i32, put_ids};
 use super::parse::Piece;
 use crate::broad::Aabb;
-use crate::frame::{Frame, FrameWall};
-use crate::scene::Compression;
+use crate::frame::FrameWall;
 use crate::shape::{Container, Face, Shape};
 use glam::{DQuat, DVec3};
-use std::io::{self, Seek, Write};
 use std::sync::Arc;
 
 /// How much larger than the box the quad of a half-space is.
@@ -139,16 +137,6 @@ fn face_corners(container: &Container, face: Face) -> [DVec3; 4] {
         x[v] = b;
         x * container.half_extents
     })
-}
-
-/// Writes the walls of a frame as a `.vtp` file to any writer; half-spaces are cut out about a box.
-pub fn write_walls(
-    out: &mut (impl Write + Seek),
-    frame: &Frame,
-    about: &Aabb,
-    compression: Compression,
-) -> io::Result<()> {
-    WALLS.write(out, &quads(&frame.walls, about), frame.into(), compression)
 }
 
 /// The walls from which the quads of a file were cut, in their order.

@@ -3,11 +3,12 @@
 use super::bodies::BODIES;
 use super::contacts::CONTACTS;
 use super::format::{Kind, Moment};
-use super::reader::{index_entries, read_text};
+use super::reader::{Entry, index_entries, read_text};
 use super::walls::{WALLS, quads};
 use crate::broad::Aabb;
 use crate::frame::{Frame, FrameWall};
 use crate::output::atomic::write_whole;
+use crate::output::names::{is_number, partial_of};
 use crate::output::run_directory::FRAMES;
 use crate::output::{Attach, OutputError};
 use crate::scene::{Compression, Scene};
@@ -60,8 +61,9 @@ pub struct FrameWriter {
     wall_files: Vec<Option<usize>>,
     /// The walls that were written last.
     walls: Vec<FrameWall>,
-    /// Frames of an earlier run, which may have been on another number of ranks.
-    earlier: usize,
+    /// Files of bodies and contacts of an earlier run's frames, which may have been on another number of
+    /// ranks. Rank 0 has them.
+    earlier: [Vec<Option<String>>; 2],
 }
 
 impl FrameWriter {
@@ -84,7 +86,7 @@ impl FrameWriter {
             complete: 0,
             wall_files: Vec::new(),
             walls: Vec::new(),
-            earlier: 0,
+            earlier: Default::default(),
         })
     }
 
@@ -98,31 +100,33 @@ impl FrameWriter {
         frames: usize,
     ) -> Result<Self, OutputError> {
         let mut writer = Self::on_rank(run, options, rank, ranks)?;
-        if frames == 0 {
+        writer.complete = frames;
+        writer.moments = vec![Moment { time: 0.0, step: 0 }; frames];
+        if rank != 0 || frames == 0 {
             return Ok(writer);
         }
-        let path = writer.run.join(INDEXES[BODY_PART]);
-        let entries = index_entries(&read_text(&path).attach("read", &path)?);
+        let entries = read_index(&writer.run, BODY_PART)?;
         if entries.len() < frames {
             let fewer = format!("it has {} frames, expected at least {frames}", entries.len());
+            let path = writer.run.join(INDEXES[BODY_PART]);
             return Err(io::Error::new(io::ErrorKind::InvalidData, fewer)).attach("go on with", &path);
         }
         // The step is told by the files, which are there.
         writer.moments = entries[..frames].iter().map(|entry| Moment { time: entry.time, step: 0 }).collect();
-        writer.complete = frames;
-        writer.earlier = frames;
-        let path = writer.run.join(INDEXES[WALL_PART]);
-        let walls = if path.exists() { index_entries(&read_text(&path).attach("read", &path)?) } else { Vec::new() };
-        writer.wall_files = writer
-            .moments
-            .iter()
-            .map(|moment| walls.iter().find(|entry| entry.time == moment.time).and_then(|entry| number_of(&entry.file)))
-            .collect();
+        let [contacts, walls] = [CONTACT_PART, WALL_PART].map(|part| read_index(&writer.run, part));
+        let (contacts, walls) = (contacts?, walls?);
+        let times = || writer.moments.iter().map(|moment| moment.time);
+        writer.wall_files = times().map(|time| number_of(&entry_at(&walls, time)?.file)).collect();
+        writer.earlier = [
+            entries[..frames].iter().map(|entry| Some(name_of(entry))).collect(),
+            times().map(|time| entry_at(&contacts, time).map(name_of)).collect(),
+        ];
         Ok(writer)
     }
 
-    /// After [`FrameWriter::resume`]: drops files and entries of frames beyond those. `now` is where the run
-    /// goes on: walls that stand still there have stood so when they were last written.
+    /// After [`FrameWriter::resume`]: drops files and entries of frames beyond those, and files that never
+    /// became whole. `now` is where the run goes on: walls that stand still there have stood so when they
+    /// were last written.
     pub fn drop_others(&mut self, now: &Frame) -> Result<(), OutputError> {
         if self.rank != 0 {
             return Ok(());
@@ -135,7 +139,8 @@ impl FrameWriter {
             let path = entry.attach("read directory", &directory)?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let number = is_frame_file(name).then(|| name.split(['-', '.']).nth(1)?.parse().ok()).flatten();
-            if number.is_some_and(|number: usize| number >= self.complete) {
+            let is_partial = partial_of(name).is_some_and(is_frame_file);
+            if is_partial || number.is_some_and(|number: usize| number >= self.complete) {
                 fs::remove_file(&path).attach("remove", &path)?;
             }
         }
@@ -220,9 +225,9 @@ impl FrameWriter {
             self.write_index(WALL_PART, |k| self.wall_files[k].map(walls_name))?;
         }
         if self.options.contacts {
-            self.write_index(CONTACT_PART, |k| Some(self.file_name(CONTACT_PART, k)))?;
+            self.write_index(CONTACT_PART, |k| self.indexed_name(CONTACT_PART, k))?;
         }
-        self.write_index(BODY_PART, |k| Some(self.file_name(BODY_PART, k)))
+        self.write_index(BODY_PART, |k| self.indexed_name(BODY_PART, k))
     }
 
     fn put_together<T>(&self, part: usize, kind: &Kind<T>, number: usize) -> Result<(), OutputError> {
@@ -254,13 +259,12 @@ impl FrameWriter {
         write_whole(&self.run.join(INDEXES[part]), |file| file.write_all(text.as_bytes()))
     }
 
+    /// The file of a frame in the index: of an earlier run the one that it has written, if any.
+    fn indexed_name(&self, part: usize, k: usize) -> Option<String> {
+        self.earlier[part].get(k).cloned().unwrap_or_else(|| Some(self.file_name(part, k)))
+    }
+
     fn file_name(&self, part: usize, k: usize) -> String {
-        let of_ranks = [".vtp", ".pvtp"].map(|end| format!("{}-{k:06}{end}", PARTS[part].0));
-        if k < self.earlier
-            && let Some(name) = of_ranks.into_iter().rev().find(|name| self.run.join(FRAMES).join(name).exists())
-        {
-            return name;
-        }
         format!("{}-{k:06}.{}", PARTS[part].0, if self.ranks == 1 { "vtp" } else { "pvtp" })
     }
 }
@@ -273,6 +277,34 @@ fn walls_name(k: usize) -> String {
     format!("{}-{k:06}.vtp", PARTS[WALL_PART].0)
 }
 
+/// The entries of an index in the directory of a run; none if it is not there.
+fn read_index(run: &Path, part: usize) -> Result<Vec<Entry>, OutputError> {
+    let path = run.join(INDEXES[part]);
+    match read_text(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        text => Ok(index_entries(&text.attach("read", &path)?)),
+    }
+}
+
+/// The times of the frames in the index of a run, up to the first whose file is not named as its place
+/// in the index says.
+pub(crate) fn indexed_times(run: &Path) -> Result<Vec<f64>, OutputError> {
+    let entries = read_index(run, BODY_PART)?;
+    let named = entries.iter().enumerate().take_while(|(k, entry)| number_of(&entry.file) == Some(*k));
+    Ok(named.map(|(_, entry)| entry.time).collect())
+}
+
+/// The entry of a time, in an index in the order of time.
+fn entry_at(entries: &[Entry], time: f64) -> Option<&Entry> {
+    let k = entries.partition_point(|entry| entry.time < time);
+    entries.get(k).filter(|entry| entry.time == time)
+}
+
+/// The name of the file of an entry, without its directory.
+fn name_of(entry: &Entry) -> String {
+    entry.file.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
 /// The number in a name such as `frames/walls-000012.vtp`.
 fn number_of(file: &str) -> Option<usize> {
     Path::new(file).file_stem()?.to_str()?.rsplit('-').next()?.parse().ok()
@@ -283,7 +315,6 @@ pub(in crate::output) fn is_frame_file(name: &str) -> bool {
     let Some(rest) = PARTS.iter().find_map(|(stem, _)| name.strip_prefix(stem)?.strip_prefix('-')) else {
         return false;
     };
-    let is_number = |text: &str, digits| text.len() >= digits && text.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = rest.strip_suffix(".pvtp") {
         return is_number(number, 6);
     }
