@@ -7,7 +7,7 @@ use crate::ranks;
 use crate::run::{Voice, announce, drive, over, tell};
 use barchan::comm::Communicator;
 use barchan::output::human::grouped;
-use barchan::run::{ResumeError, Resumption, Run, RunOptions};
+use barchan::run::{ResumeError, Resumption, Run, RunOptions, strictly};
 use rayon::ThreadPoolBuilder;
 
 /// Goes on with the run in a directory.
@@ -43,11 +43,12 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
                 args.directory.display(),
                 summary.steps
             ));
-            return tell(args.json, &summary, &args.directory);
+            tell(args.json, &summary, &args.directory)?;
+            return if args.strict { Ok(strictly(&summary)?) } else { Ok(()) };
         }
     };
     if voice.speaks() {
-        tell_origin(&run);
+        tell_origin(&run, ranks);
     }
     if voice.speaks() && !args.quiet {
         announce(run.scene(), run.steps_total(), voice.ranks);
@@ -56,7 +57,7 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
 }
 
 /// Where it goes on from, and what it had to pass over.
-fn tell_origin(run: &Run) {
+fn tell_origin(run: &Run, ranks: usize) {
     for damage in &run.origin().passed_over {
         note(format_args!("WARNING: passed over {damage}"));
     }
@@ -65,6 +66,13 @@ fn tell_origin(run: &Run) {
             "NOTE: the checkpoint was written by Barchan {engine}, and this is {}: results may differ from those of one \
              version alone",
             env!("CARGO_PKG_VERSION")
+        ));
+    }
+    if let Some(before) = run.origin().ranks {
+        note(format_args!(
+            "NOTE: the run was on {before} rank{}, and goes on with {ranks}: rounding changes, so its end will differ in the \
+             last bits from one that never changed",
+            if before == 1 { "" } else { "s" }
         ));
     }
     note(match run.origin().step {

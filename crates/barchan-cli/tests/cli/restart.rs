@@ -271,11 +271,24 @@ fn ranks_go_on_too() {
     same(&desk, "run", "whole", "three ranks");
     // What a killed rank has left half-written goes, though that rank is no more.
     desk.write("run/frames/.frame-000001-0002.vtp.partial", "half a frame");
-    let json = desk.json("restart run --ranks 2 --steps 310");
+    let said = desk.barchan("restart run --ranks 2 --steps 310 --json --quiet");
+    assert!(said.code == 0 && said.err.contains("NOTE: the run was on 3 ranks, and goes on with 2"), "{said:?}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!([&json["steps"], &json["ranks"], &json["restarted_at"]], [310, 2, 300].map(Value::from).each_ref());
     assert!(!desk.path("run/frames/.frame-000001-0002.vtp.partial").exists());
     let said = desk.barchan("restart run --ranks 2 --json");
     assert!(said.code == 0 && said.err.matches("is at its end").count() == 1, "{said:?}");
     assert_eq!(serde_json::from_str::<Value>(&said.out).unwrap()["steps"], 310);
     desk.barchan("restart nowhere --ranks 2").refused(2, &["nowhere holds no run"]);
+}
+
+#[test]
+fn a_strict_restart_judges_the_whole_run() {
+    let desk = Desk::new();
+    let said = desk.barchan("run packing --set bodies=60 --set solver.max_iterations=1 --steps 400 --out run --quiet");
+    assert_eq!(said.code, 0, "{said:?}");
+    // It is at its end, and has missed its tolerance on the way.
+    assert_eq!(desk.barchan("restart run --quiet").code, 0);
+    let said = desk.barchan("restart run --strict --quiet");
+    assert!(said.code == 1 && said.err.contains("steps missed the tolerance"), "{said:?}");
 }

@@ -71,6 +71,8 @@ pub struct Origin {
     pub passed_over: Vec<String>,
     /// The version of the engine that has written the checkpoint, if it is another one than this.
     pub engine: Option<String>,
+    /// The number of ranks that have written the checkpoint, if it is another one than now.
+    pub ranks: Option<usize>,
 }
 
 /// A checkpoint that is sound, with this rank's part if there are as many ranks as parts.
@@ -159,6 +161,7 @@ impl Run {
         let recorder = Recorder::resume(directory, &scene, (head.step, past), seconds, &mut simulation)?;
         origin.restarts = head.restarts + 1;
         origin.step = Some(head.step);
+        origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
         origin.engine = Some(head.version).filter(|version| version != env!("CARGO_PKG_VERSION"));
         Ok(Resumption::Going(Box::new(Self {
             strict: all_strict(options, simulation.line().1),
