@@ -1,6 +1,6 @@
 //! A small server for the live page: HTTP for the page itself, a web socket for everything else.
 //!
-//! It is made for one user on one machine, on plain threads, and trusts nobody: see [`guard`] for who
+//! It is made for one user on one machine, on plain threads, and trusts nobody: see `guard` for who
 //! may talk to it and [`Limits`] for how much. It answers `/` and `/socket`, and reads no file for any
 //! request.
 
