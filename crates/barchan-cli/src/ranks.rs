@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use barchan::comm::threads::ThreadRanks;
 use barchan::comm::{Communicator, Reduction, handshake};
+use rayon::ThreadPoolBuilder;
 use std::time::Duration;
 
 /// Seconds that a rank waits for another before it ends the job.
@@ -19,7 +20,7 @@ const LAUNCHERS: [[&str; 2]; 4] = [
 ];
 
 /// This process's line to the others. The thread that calls this must make all calls on it.
-pub(crate) fn communicator() -> Result<Box<dyn Communicator>, Failure> {
+fn communicator() -> Result<Box<dyn Communicator>, Failure> {
     let patience = patience(variable(PATIENCE_VARIABLE).as_deref());
     let mut communicator = start(*patience.as_ref().unwrap_or(&barchan::comm::PATIENCE))?;
     check_size(communicator.size(), launched(variable))?;
@@ -56,8 +57,25 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// Does `work` on every rank that was asked for: on so many inside this process, or else on those that were
+/// started together, which may be one.
+pub(crate) fn on_each(
+    ranks: Option<u32>,
+    threads: Option<u32>,
+    work: impl Fn(Box<dyn Communicator>) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    if let Some(count) = ranks {
+        return in_process(count, threads.unwrap_or(1), work);
+    }
+    // All of it inside the pool: a parallel loop that is started from outside costs a change of
+    // threads, and there are hundreds a step. MPI wants one thread to make all its calls.
+    let pool = ThreadPoolBuilder::new().num_threads(threads.map_or(0, |n| n as usize)).build();
+    let pool = pool.map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
+    pool.install(|| work(communicator()?))
+}
+
 /// Runs `body` on ranks inside this process, each with as many threads.
-pub(crate) fn in_process(
+fn in_process(
     ranks: u32,
     threads: u32,
     body: impl Fn(Box<dyn Communicator>) -> Result<(), Failure> + Sync,

@@ -8,18 +8,11 @@ use crate::run::{Voice, announce, drive, over, tell};
 use barchan::comm::Communicator;
 use barchan::output::human::grouped;
 use barchan::run::{ResumeError, Resumption, Run, RunOptions, strictly};
-use rayon::ThreadPoolBuilder;
 
 /// Goes on with the run in a directory.
 pub(crate) fn run(args: &RestartArgs) -> Result<(), Failure> {
     interrupt::listen()?;
-    if let Some(count) = args.ranks {
-        return ranks::in_process(count, args.threads.unwrap_or(1), |comm| on_rank(args, comm));
-    }
-    let threads = args.threads.map_or(0, |n| n as usize);
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
-    pool.install(|| on_rank(args, ranks::communicator()?))
+    ranks::on_each(args.ranks, args.threads, |comm| on_rank(args, comm))
 }
 
 /// One rank of the run, which may be the only one.

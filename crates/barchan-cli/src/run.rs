@@ -13,22 +13,13 @@ use barchan::output::human::{grouped, short};
 use barchan::output::{OutputError, RunDirectory, Summary, default_path};
 use barchan::run::{DumpError, Run, RunError, RunFailure, RunOptions};
 use barchan::scene::Scene;
-use rayon::ThreadPoolBuilder;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// Runs a scenario or a scene file.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     interrupt::listen()?;
-    if let Some(count) = args.ranks {
-        return ranks::in_process(count, args.threads.unwrap_or(1), |comm| on_rank(args, comm));
-    }
-    // All of it inside the pool: a parallel loop that is started from outside costs a change of
-    // threads, and there are hundreds a step. MPI wants one thread to make all its calls.
-    let threads = args.threads.map_or(0, |n| n as usize);
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
-    pool.install(|| on_rank(args, ranks::communicator()?))
+    ranks::on_each(args.ranks, args.threads, |comm| on_rank(args, comm))
 }
 
 /// One rank of the run, which may be the only one.
