@@ -62,6 +62,16 @@ impl Failure {
         }
     }
 
+    /// The same, with a sentence on what to do.
+    #[must_use]
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        match self {
+            Self::Input(message) => Self::Input(format!("{message}. {advice}")),
+            Self::Failed(message) => Self::Failed(format!("{message}. {advice}")),
+            other => other,
+        }
+    }
+
     fn tell(&self) -> u8 {
         if let Self::Usage(error) = self {
             show(error);

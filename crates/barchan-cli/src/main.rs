@@ -8,6 +8,7 @@ mod bench;
 mod browser;
 mod check;
 mod compare;
+mod drive;
 mod export;
 mod failure;
 mod interrupt;

@@ -41,8 +41,8 @@ enum Kind {
 }
 
 impl Display {
-    /// A bar if standard error is a terminal, lines if not, nothing if quiet.
-    pub(crate) fn new(quiet: bool, steps: u64) -> Self {
+    /// A bar if standard error is a terminal, lines if not, nothing if quiet. Some steps may be done.
+    pub(crate) fn new(quiet: bool, done: u64, steps: u64) -> Self {
         let kind = if quiet {
             Kind::Nothing
         } else if stderr().is_terminal() {
@@ -52,7 +52,7 @@ impl Display {
         } else {
             Kind::Lines
         };
-        Self { kind, pace: Pace::new(), shown: Instant::now(), shown_step: 0 }
+        Self { kind, pace: Pace::new(done), shown: Instant::now(), shown_step: done }
     }
 
     /// Shows the state after a step, if it is time.

@@ -14,6 +14,20 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Seconds of which 0 means never.
+pub(super) fn interval(text: &str) -> Result<f64, String> {
+    not_negative(text).ok_or_else(|| "expected a number of seconds, 0 or more, such as 600".into())
+}
+
+/// A simulated time.
+pub(super) fn moment(text: &str) -> Result<f64, String> {
+    not_negative(text).ok_or_else(|| "expected a simulated time in seconds, 0 or more, such as 2.5".into())
+}
+
+fn not_negative(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x| *x >= 0.0 && f64::is_finite(*x))
+}
+
 /// Sides of a picture of which memory and file formats can hold.
 pub(super) fn size(text: &str) -> Result<[u32; 2], String> {
     let side = |text: &str| text.parse().ok().filter(|n| (1..=16384).contains(n));
@@ -38,6 +52,15 @@ pub(super) fn factor(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_are_plain_numbers() {
+        assert_eq!([interval("0"), interval("1e3"), moment("2.5")], [Ok(0.0), Ok(1e3), Ok(2.5)]);
+        for wrong in ["1h", "-1", "inf", "nan", "", "1_000"] {
+            assert!(interval(wrong).unwrap_err().contains("such as 600"), "{wrong}");
+            assert!(moment(wrong).unwrap_err().contains("such as 2.5"), "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes_are_two_numbers() {

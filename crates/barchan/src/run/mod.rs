@@ -28,11 +28,15 @@
 mod background;
 mod frames;
 mod keep;
+mod options;
+mod ready;
 mod recorder;
 mod resume;
 mod tally;
 
 pub use frames::frame_count;
+pub use options::RunOptions;
+pub use ready::{Readiness, Ready};
 pub use resume::{Origin, ResumeError, Resumption};
 
 use crate::checkpoint::Writer;
@@ -49,16 +53,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use tally::Tally;
-
-/// How a run departs from what its scene says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Steps to take, if not as many as reach the scene's end. The scene that is written down
-    /// ends there too, so that it repeats the run.
-    pub steps: Option<u64>,
-    /// Whether a step that misses the solver's tolerance makes the run a failure, at its end.
-    pub strict: bool,
-}
 
 /// What an observer is told after every step.
 #[derive(Clone, Copy)]
@@ -134,6 +128,14 @@ pub enum DumpError {
         /// Steps of the run.
         total: u64,
     },
+    /// The run has done this step before.
+    #[error("step {step} is done: the run goes on after step {done}")]
+    Done {
+        /// The step.
+        step: u64,
+        /// The last that is done.
+        done: u64,
+    },
     /// No rank has the whole problem.
     #[error("each of {ranks} ranks has a part of the contact problem only; write it from a run on one rank")]
     Ranks {
@@ -190,9 +192,7 @@ impl Run {
     pub fn start_on(scene: &Scene, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let started = Instant::now();
         let mut scene = scene.clone();
-        if let Some(steps) = options.steps {
-            scene.time.end = steps as f64 * scene.time.step;
-        }
+        options.apply(&mut scene);
         let mut simulation = Simulation::on_ranks(&scene, comm)?;
         Ok(Self {
             strict: resume::all_strict(options, simulation.line().1),
@@ -238,15 +238,12 @@ impl Run {
     /// `problem-STEP.txt` in the directory of [`Run::record_in`].
     ///
     /// # Errors
-    /// If the run does not have such a step, or several ranks.
+    /// If the run does not have such a step, or has done it before it went on, or has several ranks.
     pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
-        let (total, ranks) = (self.steps_total, self.simulation.line().1.size());
-        match self.dumps.iter().find(|step| !(1..=total).contains(*step)) {
-            Some(&step) => Err(DumpError::NoSuchStep { step, total }),
-            None if ranks > 1 && !self.dumps.is_empty() => Err(DumpError::Ranks { ranks }),
-            None => Ok(self),
-        }
+        let (done, total, ranks) = (self.tally.steps, self.steps_total, self.simulation.line().1.size());
+        check_dumps(&self.dumps, done, total, ranks)?;
+        Ok(self)
     }
 
     /// Steps of the whole run.
@@ -397,6 +394,27 @@ impl Run {
     fn judge(&self, summary: &Summary) -> Result<(), RunError> {
         if self.strict { strictly(summary) } else { Ok(()) }
     }
+}
+
+/// Whether the problems of these steps can be written by a run that has done some of all its steps.
+fn check_dumps<'a>(
+    dumps: impl IntoIterator<Item = &'a u64>,
+    done: u64,
+    total: u64,
+    ranks: usize,
+) -> Result<(), DumpError> {
+    for &step in dumps {
+        if !(1..=total).contains(&step) {
+            return Err(DumpError::NoSuchStep { step, total });
+        }
+        if step <= done {
+            return Err(DumpError::Done { step, done });
+        }
+        if ranks > 1 {
+            return Err(DumpError::Ranks { ranks });
+        }
+    }
+    Ok(())
 }
 
 /// What a strict run makes of its summary.
