@@ -21,6 +21,7 @@ mod restart;
 mod run;
 mod scenarios;
 mod solve;
+mod sound;
 mod target;
 mod view;
 mod watched;

@@ -4,7 +4,7 @@
 
 use crate::failure::note;
 use crate::pace::Pace;
-use barchan::output::human::{duration, grouped, short};
+use barchan::output::human::{counted, duration, grouped, short};
 use barchan::run::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
@@ -141,10 +141,10 @@ fn figures(progress: &Progress<'_>, rate: f64) -> String {
     let report = progress.report;
     let speed = rate * progress.time / progress.step.max(1) as f64;
     format!(
-        "{} bodies, {} contacts, {} iterations, residual {:.1e}, {} steps/s, {} × real time",
-        grouped(progress.report.bodies as u64),
-        grouped(report.contacts as u64),
-        report.solver.iterations,
+        "{}, {}, {}, residual {:.1e}, {} steps/s, {} × real time",
+        counted(report.bodies as u64, "body", "bodies"),
+        counted(report.contacts as u64, "contact", "contacts"),
+        counted(report.solver.iterations.into(), "iteration", "iterations"),
         report.solver.residual,
         rough(rate),
         rough(speed),

@@ -3,6 +3,7 @@
 mod commands;
 mod compare;
 mod export;
+mod longer;
 mod ranks;
 mod refusals;
 mod render;
@@ -10,6 +11,7 @@ mod report;
 mod restart;
 mod results;
 mod solve;
+mod stopped;
 mod support;
 mod trouble;
 mod view;

@@ -136,7 +136,7 @@ fn a_full_disk_is_named_and_leaves_whole_files_only() {
     let line = "run sedimentation --set bodies=300 --set output.frame_interval=0.001 --steps 100 --out disk/run";
     for ranks in ["", "--ranks 3 --force"] {
         let said = desk.barchan(&format!("{line} {ranks}"));
-        said.refused(1, &["cannot write disk/run/", "No space left"]);
+        said.refused(1, &["cannot write disk/run/", "No space left", "Free some space"]);
         assert_eq!(said.err.matches("error: ").count(), 1, "{said:?}");
         check_files(&desk, &disk);
     }

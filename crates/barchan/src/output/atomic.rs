@@ -108,8 +108,43 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut AtomicFile) -> io::Result
     file.finish()
 }
 
-/// `.name.partial` in the directory of `path`.
-fn partial_path(path: &Path) -> PathBuf {
+/// A partial file that another program fills. Dropped before it has its name, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct ForeignFile {
+    path: PathBuf,
+    partial: Option<PathBuf>,
+}
+
+impl ForeignFile {
+    /// The one that is to become `path`; the other program creates it.
+    pub(super) fn of(path: &Path) -> Self {
+        Self { path: path.into(), partial: Some(partial_path(path)) }
+    }
+
+    /// The name by which the other program must know it.
+    pub(super) fn partial(&self) -> &Path {
+        self.partial.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Brings it to the disk and gives it its name.
+    pub(super) fn finish(mut self) -> Result<(), OutputError> {
+        let sync = File::open(self.partial()).and_then(|file| file.sync_data());
+        sync.and_then(|()| fs::rename(self.partial(), &self.path)).attach("write", &self.path)?;
+        self.partial = None;
+        Ok(())
+    }
+}
+
+impl Drop for ForeignFile {
+    fn drop(&mut self) {
+        if let Some(partial) = &self.partial {
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+/// `.name.partial` in the directory of `path`: where a file is written before it has its name.
+pub fn partial_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(PARTIAL_SUFFIX);
@@ -145,6 +180,24 @@ mod tests {
         assert_eq!(scratch.names(), [".a.txt.partial"]);
         drop(file);
         assert!(scratch.names().is_empty());
+    }
+
+    #[test]
+    fn a_file_of_another_program_gets_its_name_or_goes() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("a.mp4");
+        let file = ForeignFile::of(&path);
+        fs::write(file.partial(), "half").unwrap();
+        assert_eq!(scratch.names(), [".a.mp4.partial"]);
+        drop(file);
+        assert!(scratch.names().is_empty());
+        let file = ForeignFile::of(&path);
+        fs::write(file.partial(), "whole").unwrap();
+        file.finish().unwrap();
+        assert_eq!(scratch.names(), ["a.mp4"]);
+        // One that was never made.
+        let error = ForeignFile::of(&path).finish().unwrap_err().to_string();
+        assert!(error.contains("cannot write") && scratch.names() == ["a.mp4"], "{error}");
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub use resume::{Origin, ResumeError, Resumption};
 use crate::checkpoint::Writer;
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
+use crate::output::human::counted;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
@@ -89,7 +90,10 @@ pub enum RunError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The run is strict, and the solver fell short.
-    #[error("{missed} of {steps} steps missed the tolerance {tolerance:e} (worst residual {residual:.1e})")]
+    #[error(
+        "{missed} of {} missed the tolerance {tolerance:e} (worst residual {residual:.1e})",
+        counted(*steps, "step", "steps")
+    )]
     MissedTolerance {
         /// Steps that missed it.
         missed: u64,

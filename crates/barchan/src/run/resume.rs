@@ -8,6 +8,7 @@ use super::tally::Tally;
 use super::{Readiness, Ready, Run, RunOptions};
 use crate::checkpoint::{Damage, Head, Part, Taken, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
+use crate::output::human::counted;
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
 use crate::scene::{Scene, SceneError};
 use crate::util::pack::{Pack, Unpacker};
@@ -213,11 +214,8 @@ fn look(
     let blame = |what: String| format!("{}: {what}", folder.head(step).display());
     let head = read_head(folder, step).map_err(|damage| blame(damage.to_string()))?;
     if remains.rows < step {
-        let rows = remains.rows;
-        return Err(blame(format!(
-            "{} has the rows of {rows} steps only",
-            directory.path().join("steps.csv").display()
-        )));
+        let rows = counted(remains.rows, "step", "steps");
+        return Err(blame(format!("{} has the rows of {rows} only", directory.path().join("steps.csv").display())));
     }
     // What another scene has of frames does not matter: it will be refused.
     let past = match head.is_of(scene) {
