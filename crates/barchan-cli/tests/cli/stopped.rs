@@ -21,12 +21,8 @@ fn endless() -> Desk {
 #[track_caller]
 fn stops(desk: &Desk, line: &str, name: &str, signals: &[&str]) {
     let before = files(&desk.path(""));
-    let child = desk
-        .command(&format!("{line} -o {name}"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child =
+        desk.command(&format!("{line} -o {name}")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let start = Instant::now();
     while !desk.path(&format!(".{name}.partial")).exists() {
         assert!(start.elapsed() < Duration::from_secs(60), "{line}: no partial file in a minute");
