@@ -1,7 +1,8 @@
 //! What `barchan check` takes.
 
+use super::numbers::whole;
 use super::overrides::Overrides;
-use clap::{Args, value_parser};
+use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -12,6 +13,6 @@ pub(crate) struct CheckArgs {
     pub(crate) overrides: Overrides,
     /// Tells what each of so many ranks would have, of any kind. What is given by rank (per_rank)
     /// grows with them.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 10_000_000>, allow_negative_numbers = true)]
     pub(crate) ranks: Option<u32>,
 }

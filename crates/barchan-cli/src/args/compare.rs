@@ -1,9 +1,9 @@
 //! What `barchan compare` takes.
 
 use super::names::{Law, Solver};
-use super::numbers::{seconds, tolerance};
+use super::numbers::{ordinal, seconds, tolerance, whole};
 use super::overrides::key_value;
-use clap::{Args, value_parser};
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SCENARIO|SCENE.TOML")]
     pub(crate) scene: Option<String>,
     /// The step, from 1; 300 unless told, or the scene's last if that is sooner.
-    #[arg(long, value_name = "N", requires = "scene", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "scene", value_parser = ordinal::<u64>, allow_negative_numbers = true)]
     pub(crate) step: Option<u64>,
     /// Sets a parameter of the scenario or a key of the scene; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "scene", value_parser = key_value)]
@@ -35,13 +35,13 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "X", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) tol: f64,
     /// Iterations after which a solver gives up.
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = ordinal::<u32>, allow_negative_numbers = true)]
     pub(crate) max_iterations: u32,
     /// Seconds after which a solve is given up, about.
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) max_seconds: f64,
     /// Threads to use; all there are unless told.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
     /// Directory for the plots and tables; comparison or the next free number unless told.
     #[arg(long, value_name = "DIR")]

@@ -1,5 +1,6 @@
 //! What `barchan export` takes.
 
+use super::numbers::count;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "DIR")]
     pub(crate) run: PathBuf,
     /// Number of the frame, from 0; the last unless told.
-    #[arg(long, value_name = "N", conflicts_with = "all")]
+    #[arg(long, value_name = "N", conflicts_with = "all", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub(crate) frame: Option<usize>,
     /// All frames, one after another.
     #[arg(long)]

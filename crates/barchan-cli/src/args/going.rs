@@ -1,24 +1,24 @@
 //! How a run goes: what `barchan run` and `barchan restart` take alike.
 
-use super::numbers::{interval, moment};
+use super::numbers::{count, interval, moment, ordinal, whole};
 use barchan::run::RunOptions;
-use clap::{Args, value_parser};
+use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct GoingArgs {
     /// Steps of the whole run, counted from its beginning; as many as reach the scene's end unless told.
-    #[arg(long, value_name = "N", conflicts_with = "time")]
+    #[arg(long, value_name = "N", conflicts_with = "time", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) steps: Option<u64>,
     /// Simulated time at the end of the whole run, in seconds; the scene's unless told.
     #[arg(long, value_name = "T", value_parser = moment, allow_negative_numbers = true)]
     pub(crate) time: Option<f64>,
     /// Threads of each rank; all there are unless told, and 1 with --ranks. The result does not
     /// depend on it.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
     /// Spreads the run over so many ranks inside this process, to try or test what it does across
     /// ranks without MPI. For speed use --threads, or mpirun.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) ranks: Option<u32>,
     /// Prints one JSON object on standard output, everything else on standard error.
     #[arg(long)]
@@ -31,7 +31,7 @@ pub(crate) struct GoingArgs {
     pub(crate) strict: bool,
     /// Takes a checkpoint every so many steps, to go on from with `barchan restart`: the scene's key
     /// checkpoint.steps. 0 for none by steps.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) checkpoint_steps: Option<u64>,
     /// Takes one when so many seconds have passed since the last: the scene's key
     /// checkpoint.seconds, which is 600 unless told. 0 for none by time.
@@ -42,7 +42,7 @@ pub(crate) struct GoingArgs {
     pub(crate) no_report: bool,
     /// Writes the contact problem of this step, from 1, to problem-STEP.txt in the run directory,
     /// before it is solved; may be repeated. `barchan solve` reads it.
-    #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "STEP", value_parser = ordinal::<u64>, allow_negative_numbers = true)]
     pub(crate) dump_problem: Vec<u64>,
     /// Serves a page on this machine that shows the run, and lets viewers hold it, step it and slow it
     /// down; its address goes to standard error. The port is 8737 unless told, or any that is free if

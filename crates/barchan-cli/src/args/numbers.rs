@@ -1,5 +1,27 @@
 //! Values of options that are numbers, with errors that say what is expected.
 
+/// How many there are, or which one from 0.
+pub(super) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    whole::<T, 0, { u64::MAX }>(text)
+}
+
+/// Which one, from 1; or how many, but not none.
+pub(super) fn ordinal<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    whole::<T, 1, { u64::MAX }>(text)
+}
+
+/// A whole number within bounds, both included.
+pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|n| (LEAST..=MOST).contains(n));
+    number.and_then(|n: u64| n.try_into().ok()).ok_or_else(|| {
+        if MOST < u64::MAX {
+            format!("expected a whole number between {LEAST} and {MOST}")
+        } else {
+            format!("expected a whole number, {LEAST} or more")
+        }
+    })
+}
+
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
@@ -60,6 +82,21 @@ mod tests {
             assert!(interval(wrong).unwrap_err().contains("such as 600"), "{wrong}");
             assert!(moment(wrong).unwrap_err().contains("such as 2.5"), "{wrong}");
         }
+    }
+
+    #[test]
+    fn counts_are_whole_numbers() {
+        assert_eq!([whole::<u32, 1, 4096>("1"), whole::<u32, 1, 4096>("4096")], [Ok(1), Ok(4096)]);
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        for wrong in ["0", "4097", "two", "1.5", "-1", ""] {
+            let said = whole::<u32, 1, 4096>(wrong).unwrap_err();
+            assert_eq!(said, "expected a whole number between 1 and 4096", "{wrong}");
+        }
+        for wrong in ["18446744073709551616", "-1", "many"] {
+            assert_eq!(count::<u64>(wrong), Err("expected a whole number, 0 or more".into()));
+            assert_eq!(ordinal::<u32>(wrong), Err("expected a whole number, 1 or more".into()));
+        }
+        assert!(ordinal::<u32>("0").is_err() && count::<u32>("4294967296").is_err());
     }
 
     #[test]

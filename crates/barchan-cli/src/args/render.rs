@@ -1,9 +1,9 @@
 //! What `barchan render` takes.
 
 use super::names::Colours;
-use super::numbers::{angle, factor, size};
+use super::numbers::{angle, count, factor, size, whole};
 use barchan::output::View;
-use clap::{Args, value_parser};
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -16,13 +16,13 @@ pub(crate) struct RenderArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Which frame, from 0; the last unless told.
-    #[arg(long, value_name = "N", conflicts_with = "video")]
+    #[arg(long, value_name = "N", conflicts_with = "video", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub(crate) frame: Option<usize>,
     /// Draws all frames, from the same place and with the same scale of colours.
     #[arg(long)]
     pub(crate) video: bool,
     /// Frames a second of the video.
-    #[arg(long, value_name = "N", default_value_t = 25, requires = "video", value_parser = value_parser!(u16).range(1..=240))]
+    #[arg(long, value_name = "N", default_value_t = 25, requires = "video", value_parser = whole::<u16, 1, 240>, allow_negative_numbers = true)]
     pub(crate) fps: u16,
     /// Pixels across and down.
     #[arg(long, value_name = "WxH", default_value = "1200x900", value_parser = size)]

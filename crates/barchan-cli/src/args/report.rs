@@ -1,6 +1,7 @@
 //! What `barchan report` takes.
 
-use clap::{Args, value_parser};
+use super::numbers::whole;
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -12,7 +13,7 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Megabytes for frames, about; the first and the last are always there.
-    #[arg(long, value_name = "MB", default_value = "20", value_parser = value_parser!(u32).range(0..=10_000))]
+    #[arg(long, value_name = "MB", default_value = "20", value_parser = whole::<u32, 0, 10_000>, allow_negative_numbers = true)]
     pub(crate) megabytes: u32,
     /// Prints one JSON object on standard output: path, bytes, frames and frames_total.
     #[arg(long)]

@@ -1,8 +1,8 @@
 //! What `barchan solve` takes.
 
 use super::names::{Law, Solver};
-use super::numbers::tolerance;
-use clap::{Args, value_parser};
+use super::numbers::{count, tolerance, whole};
+use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "X", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
     pub(crate) tol: f64,
     /// Iterations after which the solver gives up.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<u32>, allow_negative_numbers = true)]
     pub(crate) max_iterations: u32,
     /// Prints one JSON object on standard output, everything else on standard error.
     #[arg(long)]
@@ -33,6 +33,6 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) solution: Option<PathBuf>,
     /// Threads to use; all there are unless told. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
 }

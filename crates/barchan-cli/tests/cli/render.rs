@@ -88,6 +88,7 @@ fn a_picture_goes_to_standard_output() {
 fn what_cannot_be_drawn_is_said() {
     let desk = run();
     fs::create_dir(desk.path("empty")).unwrap();
+    fs::create_dir(desk.path("empty.gif")).unwrap();
     for (line, code, expected) in [
         ("render r --frame 6 -o x.png", 2, "there is no frame 6: the run has 6, numbered from 0 to 5"),
         ("render empty -o x.png", 2, "empty"),
@@ -98,7 +99,11 @@ fn what_cannot_be_drawn_is_said() {
         ("render nowhere --video -o x", 2, ".mp4, .webm, .gif, .mkv, .mov, .avi (by ffmpeg)"),
         ("render r --video -o -", 2, "a video cannot go to standard output"),
         ("render r --elevation 90 -o x.png", 2, "between -89 and 89"),
-        ("render r -o there/is/none.png", 1, "there/is/none.png"),
+        ("render r -o there/is/none.png", 1, "cannot create there/is/none.png"),
+        ("render r --video -o there/is/none.mp4", 1, "cannot create there/is/none.mp4: No such file"),
+        ("render r --video -o empty.gif", 1, "cannot create empty.gif: is a directory"),
+        ("render r --frame last -o x.png", 2, "expected a whole number, 0 or more"),
+        ("render r --frame -1 -o x.png", 2, "'-1' for '--frame <N>': expected a whole number, 0 or more"),
     ] {
         let said = desk.barchan(line);
         assert_eq!(said.code, code, "{line}: {}", said.err);

@@ -29,8 +29,7 @@ impl AtomicFile {
     /// Opens a partial file beside `path`.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
         let path = path.into();
-        let partial = partial_path(&path);
-        let file = File::create(&partial).attach("create", &path)?;
+        let (file, partial) = create_partial(&path)?;
         Ok(Self::over(file, path, partial))
     }
 
@@ -116,9 +115,10 @@ pub(super) struct ForeignFile {
 }
 
 impl ForeignFile {
-    /// The one that is to become `path`; the other program creates it.
-    pub(super) fn of(path: &Path) -> Self {
-        Self { path: path.into(), partial: Some(partial_path(path)) }
+    /// An empty one that is to become `path`.
+    pub(super) fn create(path: &Path) -> Result<Self, OutputError> {
+        let (_, partial) = create_partial(path)?;
+        Ok(Self { path: path.into(), partial: Some(partial) })
     }
 
     /// The name by which the other program must know it.
@@ -141,6 +141,16 @@ impl Drop for ForeignFile {
             let _ = fs::remove_file(partial);
         }
     }
+}
+
+/// Creates the partial file of `path`. A directory is refused here already: nothing can take its name.
+fn create_partial(path: &Path) -> Result<(File, PathBuf), OutputError> {
+    if path.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory)).attach("create", path);
+    }
+    let partial = partial_path(path);
+    let file = File::create(&partial).attach("create", path)?;
+    Ok((file, partial))
 }
 
 /// `.name.partial` in the directory of `path`: where a file is written before it has its name.
@@ -186,18 +196,24 @@ mod tests {
     fn a_file_of_another_program_gets_its_name_or_goes() {
         let scratch = Scratch::new();
         let path = scratch.path().join("a.mp4");
-        let file = ForeignFile::of(&path);
-        fs::write(file.partial(), "half").unwrap();
+        let file = ForeignFile::create(&path).unwrap();
         assert_eq!(scratch.names(), [".a.mp4.partial"]);
         drop(file);
         assert!(scratch.names().is_empty());
-        let file = ForeignFile::of(&path);
+        let file = ForeignFile::create(&path).unwrap();
         fs::write(file.partial(), "whole").unwrap();
         file.finish().unwrap();
         assert_eq!(scratch.names(), ["a.mp4"]);
-        // One that was never made.
-        let error = ForeignFile::of(&path).finish().unwrap_err().to_string();
+        // One that is lost.
+        let file = ForeignFile::create(&path).unwrap();
+        fs::remove_file(file.partial()).unwrap();
+        let error = file.finish().unwrap_err().to_string();
         assert!(error.contains("cannot write") && scratch.names() == ["a.mp4"], "{error}");
+        // Nothing takes the name of a directory.
+        for wrong in [scratch.path().to_owned(), scratch.path().join("gone/a.mp4"), ".".into()] {
+            assert!(ForeignFile::create(&wrong).is_err() && AtomicFile::create(&wrong).is_err());
+        }
+        assert_eq!(scratch.names(), ["a.mp4"]);
     }
 
     #[test]

@@ -200,7 +200,7 @@ impl Summary {
         let ranks = if self.ranks > 1 { format!("{} ranks of ", self.ranks) } else { String::new() };
         let memory =
             if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
-        line("machine", format!("{ranks}{}{memory}", counted(self.threads as u64, "thread", "threads")));
+        line("machine", format!("{ranks}{}{memory}", counted(self.threads, "thread", "threads")));
         if let Some(step) = self.restarted_at {
             let times =
                 if self.restarts > 1 { format!(", the last of {} times", self.restarts) } else { String::new() };

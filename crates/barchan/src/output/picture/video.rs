@@ -174,8 +174,8 @@ fn by_ffmpeg<E>(
     options: &VideoOptions<'_>,
     next: &mut Next<'_, E>,
 ) -> Result<(), VideoError<E>> {
-    // Goes after the encoder, which would make it again.
-    let file = ForeignFile::of(path);
+    // Goes after the encoder, which may still write it.
+    let file = ForeignFile::create(path)?;
     let mut encoder = match command(&file, name, options).spawn() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(VideoError::NoFfmpeg { path: path.to_path_buf() });
