@@ -125,13 +125,22 @@ pub(crate) fn drive(
 
 /// What to say after an interrupt, and how to go on.
 fn interrupted(summary: &Summary, path: &Path) -> String {
-    let mut text = format!("interrupted after step {}; everything up to there is written", summary.steps);
+    let step = grouped(summary.steps);
+    let mut text = format!("interrupted after step {step}; everything up to there is written");
+    let path = typed(path);
     match summary.checkpoints.last {
-        Some(step) if step == summary.steps => text += &format!(", and `barchan restart {}` goes on", path.display()),
-        Some(step) => text += &format!(", and `barchan restart {}` goes on after step {step}", path.display()),
+        Some(step) if step == summary.steps => text += &format!(", and `barchan restart {path}` goes on"),
+        Some(step) => text += &format!(", and `barchan restart {path}` goes on after step {}", grouped(step)),
         None => {}
     }
     text
+}
+
+/// A path as it can be typed into a shell.
+fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./+:@%=,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// A full disk ends a run, and need not be the end of it.
@@ -140,7 +149,7 @@ fn remedy(error: &OutputError, summary: &Summary, path: &Path) -> Option<String>
     if !matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
         return None;
     }
-    let path = path.display();
+    let path = typed(path);
     Some(match summary.checkpoints.last {
         Some(step) => {
             format!("Free some space, and `barchan restart {path}` goes on after step {}", grouped(step))
@@ -211,4 +220,16 @@ fn whereabouts(path: &Path) -> String {
         text += &format!(": open {}", open.join(", or "));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_can_be_typed() {
+        assert_eq!(typed(Path::new("runs/bed-2")), "runs/bed-2");
+        assert_eq!(typed(Path::new("my run")), "'my run'");
+        assert_eq!(typed(Path::new("it's")), "'it'\\''s'");
+    }
 }

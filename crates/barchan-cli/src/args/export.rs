@@ -25,7 +25,7 @@ pub(crate) struct ExportArgs {
     /// One VTKHDF file with the bodies of all frames instead of tables, for ParaView.
     #[arg(long, requires = "output", conflicts_with_all = ["frame", "bodies", "contacts"])]
     pub(crate) vtkhdf: bool,
-    /// File to write; standard output unless told.
+    /// File to write; standard output unless told, or if it is -.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -11,8 +11,8 @@ pub(crate) struct RenderArgs {
     /// The directory of a run, which may be under way.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// The picture, a PNG; or with --video an animated PNG, or any other kind if ffmpeg is installed
-    /// (by the end of the name: .mp4, .webm, .gif).
+    /// The picture, a PNG, or - for standard output; with --video an animated PNG (.png, .apng), or another
+    /// kind if ffmpeg is installed (by the end of the name: .mp4, .webm, .gif, .mkv, .mov, .avi).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Which frame, from 0; the last unless told.
