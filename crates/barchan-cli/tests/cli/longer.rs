@@ -24,6 +24,8 @@ fn a_longer_run_is_the_one_that_was_as_long_from_the_beginning() {
         let said = desk.barchan(&format!("restart {run} --json --quiet {options}"));
         assert_eq!(said.code, 0, "{said:?}");
         assert_eq!(said.err.contains("watch it at http://127.0.0.1:"), about == "watched", "{said:?}");
+        // Port 0 is any that is free, and not the usual one.
+        assert!(!said.err.contains(":8737/"), "{said:?}");
         let json: Value = serde_json::from_str(&said.out).unwrap();
         assert_eq!([&json["steps"], &json["restarted_at"]], [200, 100].map(Value::from).each_ref());
         same(&desk, &run, "whole", about);
