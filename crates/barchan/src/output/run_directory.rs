@@ -7,7 +7,7 @@
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
 use super::names::{is_number, whole_name};
-use super::vtk::{INDEXES, is_frame_file};
+use super::vtk::{INDEXES, SCRIPT, is_frame_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
     Summary, picture, sync_directory,
@@ -31,7 +31,7 @@ pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
 /// which fails half-way can be repeated.
-const OWN_FILES: [&str; 7] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], HISTORY];
+const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], SCRIPT, HISTORY];
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug)]
