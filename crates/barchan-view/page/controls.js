@@ -99,16 +99,26 @@
             const name = (barchan.config.name || "view").replace(/[^\w.-]+/g, "-");
             element("a", { href: viewer.picture(), download: `${name}.png` }).click();
         };
+        const [front, side, top] = [[0, -1, 1e-3], [1, 0, 1e-3], [0, -1e-3, 1]].map((from) => () => viewer.resetView(from));
+        const toggle = (id) => () => document.getElementById(id).click();
+        barchan.addKeys(
+            { keys: ["r"], shown: ["r"], what: "reset view: see everything", act: () => viewer.resetView() },
+            { keys: ["1", "2", "3"], shown: ["1", "2", "3"], what: "view from the front, the side, the top", act: (key) => [front, side, top][key - 1]() },
+            { keys: ["c"], shown: ["c"], what: "force chains", act: toggle("chains") },
+            { keys: ["w"], shown: ["w"], what: "walls", act: toggle("walls") },
+            { keys: ["Escape"], shown: ["Esc"], what: "close the card of a body", act: () => viewer.unpick() },
+            { keys: ["?"], shown: ["?"], what: "this list", act: () => barchan.showHelp() },
+        );
         const views = [
-            button("reset-view", "Reset", "The whole scene from the front (r)", () => viewer.resetView()),
-            button("view-front", "Front", "Along y", () => viewer.resetView([0, -1, 1e-3])),
-            button("view-side", "Side", "Along x", () => viewer.resetView([1, 0, 1e-3])),
-            button("view-top", "Top", "From above", () => viewer.resetView([0, -1e-3, 1])),
+            button("reset-view", "Reset view", "The whole scene from the front (r)", () => viewer.resetView()),
+            button("view-front", "Front", "Along y (1)", front),
+            button("view-side", "Side", "Along x (2)", side),
+            button("view-top", "Top", "From above (3)", top),
         ];
         const hint = element("p", {
             className: "small", textContent: "Drag to turn, wheel to zoom, right button or two fingers to move. Click a body to ask about it.",
         });
-        return field("View", element("div", { className: "buttons" }, ...views, button("save", "Save picture", "As a PNG file", save)), hint);
+        return field("View", element("div", { className: "buttons" }, ...views, button("save", "Save picture", "As a PNG file", save), button("keys", "Keys", "What keys do (?)", () => barchan.showHelp())), hint);
     }
 
     function legend(viewer, host) {

@@ -29,12 +29,12 @@
     }
 
     // The sign in the heading: a word, and a sentence when one points at it.
-    barchan.setStatus = (kind, text) => {
+    barchan.setStatus = (kind, text, sentence = text) => {
         const host = get("status");
         host.hidden = !kind;
         host.className = `status ${kind ?? ""}`;
         host.textContent = kind === "finished" ? kind : text ?? kind ?? "";
-        host.title = text ?? "";
+        host.title = sentence ?? "";
     };
 
     function message(text) {

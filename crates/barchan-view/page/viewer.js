@@ -159,6 +159,7 @@
         }
 
         recolour() {
+            if (!this.frame) return;
             if (!this.rangeFixed || !this.range) this.range = this.measure();
             for (const bodies of this.bodies.values()) bodies.colour(this.quantity, this.range.low, this.range.high);
         }

@@ -1,14 +1,17 @@
 //! A simulation that is watched: when to take the next step, and what to tell viewers after it.
 
+use super::fate::Fate;
 use super::stream::FrameStream;
 use crate::server::{Hub, Wishes};
 use barchan::output::StepRow;
+use barchan::scene::Scene;
 use barchan::solver::Status;
 use barchan::step::{Simulation, StepReport};
 use barchan::world::Energy;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +51,15 @@ pub struct WatchOptions {
     pub speed: Option<f64>,
 }
 
+/// How a run ended that is written down.
+#[derive(Clone, Debug, Default)]
+pub struct Ending {
+    /// What became of it, as viewers know it, and a sentence about it.
+    pub fate: Option<(Fate, String)>,
+    /// Where its page is.
+    pub report: Option<PathBuf>,
+}
+
 /// A simulation that is watched.
 #[derive(Debug)]
 pub struct Watch {
@@ -60,6 +72,7 @@ pub struct Watch {
     single: u32,
     reset: bool,
     failure: Option<String>,
+    ending: Option<Ending>,
     /// When the clock was last set, and the simulated time then.
     anchor: (Instant, f64),
     /// Another number for every state that looks different.
@@ -107,6 +120,7 @@ impl Watch {
             single: 0,
             reset: false,
             failure: None,
+            ending: None,
             anchor: (now, 0.0),
             state: 0,
             figures: Figures::default(),
@@ -198,6 +212,23 @@ impl Watch {
         self.post();
     }
 
+    /// Leaves the scene as it is from now on, for viewers to keep.
+    pub fn keep_scene(&self, scene: &Scene) {
+        self.hub.keep_scene(scene);
+    }
+
+    /// Takes a frame of the state that is the last, for those who are there and those who come late.
+    pub fn take_last(&mut self, simulation: &Simulation) {
+        self.stream.take_last(simulation, self.state);
+    }
+
+    /// Tells viewers that the run is over, for good. The last frame is there by then.
+    pub fn over(&mut self, ending: Ending) {
+        self.stream.settle();
+        self.ending = Some(ending);
+        self.post();
+    }
+
     /// Steps that missed the solver's tolerance.
     pub fn missed(&self) -> u64 {
         self.figures.missed
@@ -265,6 +296,11 @@ impl Watch {
             () if self.paused => "paused",
             () => "running",
         };
+        let over = self.ending.as_ref().map(|Ending { fate, report }| {
+            let report = report.as_ref().map(|path| path.display().to_string());
+            let (fate, text) = fate.as_ref().map_or((None, None), |(fate, text)| (Some(fate.name()), Some(text)));
+            json!({ "state": fate, "text": text, "report": report })
+        });
         self.hub.post(&json!({
             "type": "status",
             "state": state,
@@ -282,6 +318,7 @@ impl Watch {
             "pace": pace,
             "speed": self.speed,
             "parameters": self.parameters,
+            "over": over,
         }));
     }
 }

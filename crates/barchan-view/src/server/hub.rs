@@ -8,6 +8,7 @@ use super::history::{History, Row};
 use super::message::Request;
 use super::viewer::Viewer;
 use barchan::output::StepRow;
+use barchan::scene::Scene;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +45,8 @@ pub struct Controls {
     pub reset: bool,
     /// Show stored frames by their number.
     pub seek: bool,
+    /// Save the scene as it is now.
+    pub save: bool,
     /// Change these numbers.
     pub knobs: Vec<Knob>,
 }
@@ -76,6 +79,8 @@ pub struct Hub {
     call: Condvar,
     /// Whether a viewer waits for a frame that is newer than the newest.
     wanted: AtomicBool,
+    /// The scene with the numbers that it has now, for those who want to keep it.
+    scene: Mutex<Option<Scene>>,
 }
 
 #[derive(Debug, Default)]
@@ -85,6 +90,10 @@ struct State {
     frame_number: u64,
     status: Option<Arc<str>>,
     status_number: u64,
+    /// Frames and words so far.
+    version: u64,
+    /// Viewers that have come so far.
+    arrivals: usize,
     history: History,
     /// Starts that there have been: rows of an earlier one are no longer true.
     epoch: u64,
@@ -106,6 +115,8 @@ pub(super) struct Cursor {
 pub(super) struct News {
     pub(super) texts: Vec<String>,
     pub(super) frame: Option<Arc<Vec<u8>>>,
+    /// The version of everything, if the viewer has it all with this.
+    pub(super) all: Option<u64>,
 }
 
 impl Hub {
@@ -120,7 +131,7 @@ impl Hub {
             "type": "hello",
             "protocol": PROTOCOL,
             "about": about,
-            "controls": { "step": controls.step, "reset": controls.reset, "seek": controls.seek },
+            "controls": { "step": controls.step, "reset": controls.reset, "seek": controls.seek, "save": controls.save },
             "parameters": controls.knobs.iter().map(knob).collect::<Vec<_>>(),
             "columns": StepRow::COLUMNS,
         });
@@ -130,6 +141,7 @@ impl Hub {
             state: Mutex::default(),
             call: Condvar::new(),
             wanted: AtomicBool::new(false),
+            scene: Mutex::default(),
         }
     }
 
@@ -150,6 +162,7 @@ impl Hub {
         self.wanted.store(false, Ordering::Release);
         let before = state.frame.replace(Arc::new(frame));
         state.frame_number += 1;
+        state.version += 1;
         state.ring();
         drop(state);
         before.and_then(Arc::into_inner).unwrap_or_default()
@@ -170,7 +183,19 @@ impl Hub {
         let mut state = self.lock();
         state.status = Some(status.to_string().into());
         state.status_number += 1;
+        state.version += 1;
         state.ring();
+    }
+
+    /// Leaves the scene with the numbers that it has from now on.
+    pub fn keep_scene(&self, scene: &Scene) {
+        *self.scene.lock().unwrap_or_else(PoisonError::into_inner) = Some(scene.clone());
+    }
+
+    /// The scene as it is now, with its name, if viewers may have it. It is written by whoever asks.
+    pub(super) fn scene(&self) -> Option<(String, String)> {
+        let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        scene.filter(|_| self.controls.save).map(|scene| (scene.name.clone(), scene.to_toml()))
     }
 
     /// Back to the start: what was plotted is no longer true.
@@ -227,12 +252,21 @@ impl Hub {
 
     /// A viewer comes.
     pub(super) fn welcome(&self, viewer: &Arc<Viewer>) {
-        self.lock().viewers.push(Arc::clone(viewer));
+        let mut state = self.lock();
+        state.viewers.push(Arc::clone(viewer));
+        state.arrivals += 1;
     }
 
     /// A viewer has gone.
     pub(super) fn farewell(&self, viewer: &Arc<Viewer>) {
         self.lock().viewers.retain(|other| !Arc::ptr_eq(other, viewer));
+    }
+
+    /// How many viewers have come so far, and whether those who are there have drawn the last frame and got
+    /// the last word.
+    pub(super) fn attendance(&self) -> (usize, bool) {
+        let state = self.lock();
+        (state.arrivals, state.viewers.iter().all(|viewer| viewer.has(state.version)))
     }
 
     /// Sends all viewers away.
@@ -267,6 +301,7 @@ impl Hub {
             cursor.frame = state.frame_number;
             news.frame = state.frame.clone();
         } else if ready {
+            news.all = Some(state.version);
             self.wanted.store(true, Ordering::Release);
             self.call.notify_all();
         }
@@ -298,7 +333,7 @@ mod tests {
 
     fn hub() -> Hub {
         let knob = Knob { key: "gravity.2".into(), label: "g".into(), min: -20.0, max: 0.0, value: -9.81 };
-        Hub::new(&json!({}), Controls { step: true, reset: true, seek: false, knobs: vec![knob] })
+        Hub::new(&json!({}), Controls { step: true, reset: true, knobs: vec![knob], ..Controls::default() })
     }
 
     #[test]
