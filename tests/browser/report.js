@@ -208,6 +208,26 @@ export async function missedReport(browser, directory, checks) {
     await close();
 }
 
+// Runs of which something is missing or not a number: each opens, and everything can be pressed.
+export async function oddReport(browser, directory, checks) {
+    const { page, troubles, close } = await open(browser, pathToFileURL(join(directory, "report.html")).href);
+    await page.evaluate(() => {
+        for (const control of document.querySelectorAll("button:not(#save), input[type=checkbox], input[type=radio]")) control.click();
+        document.getElementById("help").close();
+        for (const select of document.querySelectorAll("select")) {
+            select.selectedIndex = select.options.length - 1;
+            select.dispatchEvent(new Event("change"));
+        }
+        barchan.plots.hover(0.01);
+    });
+    await settle(page);
+    // What is not a number is not drawn as one.
+    const wild = await page.evaluate(() => barchan.plots.list.flatMap((plot) => plot.range(plot.curves())).filter((x) => !Number.isFinite(x)));
+    checks.that(wild.length === 0, "the plots have scales", wild);
+    checks.that(troubles().length === 0, "no errors, no requests", troubles());
+    await close();
+}
+
 // A run that says evil things about itself, and whose summary is lost.
 export async function nastyReport(browser, directory, checks) {
     const { page, troubles, close } = await open(browser, pathToFileURL(join(directory, "report.html")).href);

@@ -278,10 +278,11 @@
             if (!(tolerance > 0)) return;
             c.strokeStyle = css("--text");
             c.setLineDash([5, 4]);
-            c.lineWidth = 1.2;
+            c.lineWidth = 1;
             c.beginPath();
-            c.moveTo(MARGIN.left, y(tolerance));
-            c.lineTo(right, y(tolerance));
+            const at = Math.round(y(tolerance)) + 0.5;
+            c.moveTo(MARGIN.left, at);
+            c.lineTo(right, at);
             c.stroke();
             c.setLineDash([]);
         }

@@ -317,7 +317,8 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
 
 #[test]
 fn nobody_is_waited_for_longer_than_told() {
-    let (server, _) = client::server(Limits::default());
+    let (server, hub) = client::server(Limits::default());
+    hub.post(&json!({ "type": "status" }));
     let begin = Instant::now();
     server.linger(begin + Duration::from_millis(100), Duration::from_secs(8), || false);
     assert!((100..3000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
