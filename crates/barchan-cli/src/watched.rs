@@ -63,7 +63,12 @@ impl Watched {
     /// browser that is only just opening is waited for, unless the user is in a hurry.
     pub(crate) fn end(mut self, directory: &Path, quiet: bool) {
         let report = directory.join(report::FILE).canonicalize().ok();
-        self.watch.over(Ending { fate: Some(Fate::of(directory)), report });
+        let fate = match Fate::of(directory) {
+            // Nobody but this process writes it, and it does so no more.
+            (Fate::Running, _) => (Fate::Failed, "It could not write its summary.".into()),
+            fate => fate,
+        };
+        self.watch.over(Ending { fate: Some(fate), report });
         // A Ctrl-C that ended the run ends it for those who never came; another one is not waited for.
         let was_stopped = interrupt::requested();
         let first = if was_stopped { Instant::now() } else { self.since + OPENING };

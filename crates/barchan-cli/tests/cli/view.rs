@@ -141,14 +141,18 @@ fn a_short_run_waits_for_a_browser_to_open() {
         .unwrap();
     // What came out is told before anybody is waited for.
     let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("files") {
-        line.clear();
-        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it never said where its files are");
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    for (stream, word) in
+        [(&mut out as &mut dyn BufRead, "files   "), (&mut err, "for a browser to come; Ctrl-C ends it")]
+    {
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert_ne!(stream.read_line(&mut line).unwrap(), 0, "it never said: {word}");
+        }
     }
     let view = View { child, out, address: format!("127.0.0.1:{port}") };
     assert!(view.get("/", "").starts_with("HTTP/1.1 200 OK"));
     let said = view.end();
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.err.contains("for a browser to come; Ctrl-C ends it"), "{said:?}");
 }
