@@ -205,6 +205,7 @@
         if (status.frames !== undefined) {
             seek.max = String(Math.max(0, status.frames - 1));
             if (document.activeElement !== seek || status.state === "running") seek.value = String(status.frame);
+            barchan.plots?.setCursor(status.frames > 0 ? status.time : null);
             facts.frame.textContent = status.frames > 0 ? `frame ${status.frame + 1} of ${status.frames}` : "no frames yet";
         }
     }
@@ -235,6 +236,7 @@
             return;
         }
         if (first) addKeys(hello.controls);
+        if (barchan.plots) barchan.plots.seek = hello.controls.seek ? (value) => send({ type: "time", value }) : null;
         save.hidden = !hello.controls.save;
         if (hello.controls.seek) reset.textContent = "First frame";
         step.hidden = !hello.controls.step;

@@ -8,7 +8,8 @@
 
     const STAGES = ["exchange", "broad", "narrow", "solve", "integrate", "output"];
     const column = (name, title = name) => ({ title, of: (row) => row[name] });
-    // `log`: always so; `logs`: on request; `cuts`: peaks are cut off at first.
+    // `log`: always so; `logs`: on request; `cuts`: peaks are cut off at first, if they are this
+    // many times as high as this share of all values.
     const PLOTS = [
         {
             id: "energy", title: "Energy", unit: "J", logs: true,
@@ -20,19 +21,19 @@
         },
         { id: "contacts", title: "Contacts", whole: true, series: [column("contacts")] },
         {
-            id: "penetration", title: "Penetration", unit: "m", logs: true, cuts: true,
+            id: "penetration", title: "Penetration", unit: "m", logs: true, cuts: { times: 8, share: 0.99 },
             series: [column("max_penetration", "deepest"), column("mean_penetration", "mean")],
         },
-        { id: "iterations", title: "Iterations of the solver", whole: true, logs: true, cuts: true, series: [column("iterations")] },
+        { id: "iterations", title: "Iterations of the solver", whole: true, logs: true, cuts: { times: 8, share: 0.99 }, series: [column("iterations")] },
         { id: "residual", title: "Residual against tolerance", log: true, tolerance: true, series: [column("residual")] },
-        { id: "seconds", title: "Time a stage", unit: "s", stacked: true, cuts: true, series: STAGES.map((stage) => column(`seconds_${stage}`, stage)) },
+        { id: "seconds", title: "Time a stage", unit: "s", stacked: true, cuts: { times: 4, share: 0.95 }, series: STAGES.map((stage) => column(`seconds_${stage}`, stage)) },
     ];
 
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
     class Plot {
         constructor(plots, spec) {
-            Object.assign(this, { plots, spec, log: spec.log ?? false, cuts: spec.cuts ?? false });
+            Object.assign(this, { plots, spec, log: spec.log ?? false, cuts: Boolean(spec.cuts) });
             this.canvas = element("canvas", { className: "plot", id: `plot-${spec.id}`, "aria-label": spec.title, role: "img" });
             this.values = spec.series.map(() => element("b"));
             const keys = spec.series.map((series, k) => {
@@ -122,7 +123,7 @@
             if (this.log) return [10 ** (Math.log10(Math.max(low, DEPTH * high)) - 0.3), 10 ** (Math.log10(high) + 0.3)];
             low = Math.min(low, 0);
             // Stages are scaled by their means: the slowest steps are there to be cut.
-            const at = this.spec.cuts ? scale.cut(curves[this.spec.stacked ? STAGES.length - 1 : 0], high) : null;
+            const at = this.spec.cuts ? scale.cut(curves[this.spec.stacked ? STAGES.length - 1 : 0], high, this.spec.cuts) : null;
             if (this.peaks) this.peaks.hidden = at === null;
             if (this.cuts && at !== null) return [low, at, high];
             return high > low ? [low, high + 0.06 * (high - low)] : [low, low + 1];

@@ -123,6 +123,7 @@
         }
 
         setCursor(time) {
+            if (time === this.cursor) return;
             this.cursor = time;
             this.draw();
         }

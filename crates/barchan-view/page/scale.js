@@ -1,8 +1,8 @@
 "use strict";
 // Scales of plots: which part of the values is shown, where its marks stand, and what they say.
 {
-    // Values that are this many times above nearly all others are peaks, and are cut off.
-    const PEAK = 4, ROOM = 1.6, MOST = 0.95, FEWEST = 8;
+    // Room above nearly all values where the others are cut off, and how many it takes to tell.
+    const ROOM = 1.6, FEWEST = 8;
 
     // Round numbers between two values, about `count` of them.
     function ticks(low, high, count) {
@@ -22,11 +22,12 @@
         return inside(list).length > 1 ? inside(list) : inside(list.flatMap((x) => [x, 2 * x, 5 * x]));
     }
 
-    // One value far above all others would press them flat: where to cut, or null if nothing stands out.
-    function cut(values, peak) {
+    // One value far above all others would press them flat: where to cut, or null if the peak is not `times` as high as
+    // a `share` of them.
+    function cut(values, peak, { times, share }) {
         const sorted = values.filter((x) => Number.isFinite(x)).sort((a, b) => a - b);
-        const most = sorted[Math.floor(MOST * (sorted.length - 1))];
-        return sorted.length >= FEWEST && most > 0 && peak > PEAK * most ? ROOM * most : null;
+        const most = sorted[Math.floor(share * (sorted.length - 1))];
+        return sorted.length >= FEWEST && most > 0 && peak > times * most ? ROOM * most : null;
     }
 
     // What marks say, all in the same unit.

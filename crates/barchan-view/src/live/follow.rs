@@ -5,7 +5,7 @@ use super::about;
 use super::fate::Fate;
 use super::stream::FrameStream;
 use super::table::Table;
-use crate::server::{Controls, Hub, Wishes};
+use crate::server::{Controls, Hub, Seek, Wishes};
 use barchan::output::{FrameError, StepRow, StoredFrames};
 use barchan::scene::Scene;
 use serde_json::{Value, json};
@@ -168,8 +168,11 @@ impl Follow {
         if reset {
             go(0);
         }
-        if let Some(index) = seek {
-            go(index);
+        if let Some(seek) = seek {
+            go(match seek {
+                Seek::Frame(index) => index,
+                Seek::Time(time) => nearest(self.frames.times(), time),
+            });
             self.paused = true;
         }
         if steps > 0 {
@@ -326,5 +329,24 @@ impl Follow {
             "speed": self.speed,
             "parameters": {},
         }));
+    }
+}
+
+/// The number of the time that is nearest to this one.
+fn nearest(times: &[f64], time: f64) -> usize {
+    let far = |k: usize| (times[k] - time).abs();
+    (0..times.len()).min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_time() {
+        let times = [0.0, 0.1, 0.2, 0.25];
+        let found = [-1.0, 0.04, 0.06, 0.22, 0.24, 9.0].map(|time| nearest(&times, time));
+        assert_eq!(found, [0, 0, 1, 2, 3, 3]);
+        assert_eq!(nearest(&[], 1.0), 0);
     }
 }

@@ -51,6 +51,7 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
         "end": scene.time.steps() as f64 * scene.time.step,
         "tolerance": scene.solver.tolerance,
         "solver": scene.solver.name.name(),
+        "materials": scene.material.iter().map(|material| &material.name).collect::<Vec<_>>(),
     })
 }
 
@@ -58,7 +59,7 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
 pub fn page(about: &Value) -> String {
     let mut config = serde_json::Map::new();
     config.insert("description".into(), about["description"].clone());
-    config.insert("scene".into(), json!({ "tolerance": about["tolerance"] }));
+    config.insert("scene".into(), json!({ "tolerance": about["tolerance"], "materials": about["materials"] }));
     let name = about["name"].as_str().unwrap_or("Barchan").to_owned();
     page::html(&PageData { mode: Mode::Live, name, config, frames: Vec::new() })
 }

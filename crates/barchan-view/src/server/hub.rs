@@ -7,10 +7,10 @@
 use super::history::{History, Row};
 use super::message::Request;
 use super::viewer::Viewer;
+use super::wishes::{Controls, Knob, Seek, Wishes};
 use barchan::output::StepRow;
 use barchan::scene::Scene;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,54 +20,6 @@ pub const PROTOCOL: u32 = 1;
 
 /// Single steps that may wait to be taken.
 const MOST_STEPS: u32 = 1000;
-
-/// A number that viewers may change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Knob {
-    /// Its key in the scene.
-    pub key: String,
-    /// What people call it.
-    pub label: String,
-    /// Its least value.
-    pub min: f64,
-    /// Its largest value.
-    pub max: f64,
-    /// What it is at the start.
-    pub value: f64,
-}
-
-/// What viewers may do.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Controls {
-    /// Take single steps.
-    pub step: bool,
-    /// Go back to the start.
-    pub reset: bool,
-    /// Show stored frames by their number.
-    pub seek: bool,
-    /// Save the scene as it is now.
-    pub save: bool,
-    /// Change these numbers.
-    pub knobs: Vec<Knob>,
-}
-
-/// What viewers have asked for since it was last looked at. Of several wishes for the same thing the
-/// last counts, so that there is never more than this, however much they say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wishes {
-    /// Stand still, or go on.
-    pub pause: Option<bool>,
-    /// Single steps to take.
-    pub steps: u32,
-    /// Back to the start.
-    pub reset: bool,
-    /// Simulated seconds a second, or as fast as it can.
-    pub speed: Option<Option<f64>>,
-    /// Numbers to change.
-    pub set: BTreeMap<String, f64>,
-    /// The stored frame to show.
-    pub seek: Option<usize>,
-}
 
 /// The place where simulation and viewers meet.
 #[derive(Debug)]
@@ -232,7 +184,8 @@ impl Hub {
             Request::Speed { value } => wishes.speed = Some(value),
             Request::Step {} if self.controls.step => wishes.steps = (wishes.steps + 1).min(MOST_STEPS),
             Request::Reset {} if self.controls.reset => wishes.reset = true,
-            Request::Seek { frame } if self.controls.seek => wishes.seek = Some(frame),
+            Request::Seek { frame } if self.controls.seek => wishes.seek = Some(Seek::Frame(frame)),
+            Request::Time { value } if self.controls.seek => wishes.seek = Some(Seek::Time(value)),
             Request::Set { key, value } => {
                 let knob = self.controls.knobs.iter().find(|knob| knob.key == key);
                 let knob = knob.ok_or_else(|| "there is no such parameter".to_owned())?;
@@ -241,7 +194,7 @@ impl Hub {
                 }
                 wishes.set.insert(key, value);
             }
-            Request::Step {} | Request::Reset {} | Request::Seek { .. } => {
+            Request::Step {} | Request::Reset {} | Request::Seek { .. } | Request::Time { .. } => {
                 return Err("this run cannot do that".into());
             }
         }

@@ -11,10 +11,12 @@ mod hub;
 mod message;
 mod reply;
 mod viewer;
+mod wishes;
 
 pub use history::{History, Row};
-pub use hub::{Controls, Hub, Knob, PROTOCOL, Wishes};
+pub use hub::{Hub, PROTOCOL};
 pub use message::Request;
+pub use wishes::{Controls, Knob, Seek, Wishes};
 
 use head::HeadError;
 use reply::{Status, refuse};
