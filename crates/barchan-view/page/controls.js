@@ -13,8 +13,8 @@
         return element("label", { className: "check" }, box, text);
     }
 
-    function choice(name, options, chosen, act) {
-        const group = element("div", { className: "choice", role: "radiogroup" });
+    function choice(name, title, options, chosen, act) {
+        const group = element("div", { className: "choice", role: "radiogroup", "aria-label": title });
         for (const [value, text] of options) {
             const radio = element("input", { type: "radio", name, value, id: `${name}-${value || "off"}`, checked: value === chosen });
             radio.addEventListener("change", () => act(value));
@@ -54,7 +54,7 @@
 
     function bodiesAndForces(viewer) {
         const bodies = [["solid", "Solid"], ["faint", "Faint"], ["hidden", "Hidden"]];
-        const how = choice("bodies", bodies, "solid", (value) => viewer.setBodies(value));
+        const how = choice("bodies", "Bodies", bodies, "solid", (value) => viewer.setBodies(value));
         // The weakest forces of a bed are many and tell little. The slider cubed: most of it is for the weak.
         const least = slider("least-force", "Weakest force shown", 0, (share) => viewer.setChains(viewer.chains.mesh.visible, share ** 3));
         const leastRow = element("label", { className: "row", hidden: true }, "Only above", least);
@@ -75,7 +75,7 @@
         const at = slider("slice", "Position of the slice", 0.5, (share) => viewer.setSlice({ share }));
         const flip = check("slice-flip", "The other side", false, (on) => viewer.setSlice({ flip: on }));
         const more = element("div", { hidden: true }, at, told, flip);
-        const axes = choice("slice-axis", [["", "Off"], ["x", "x"], ["y", "y"], ["z", "z"]], "", (axis) => {
+        const axes = choice("slice-axis", "Slice across an axis", [["", "Off"], ["x", "x"], ["y", "y"], ["z", "z"]], "", (axis) => {
             more.hidden = axis === "";
             viewer.setSlice({ axis });
         });
@@ -97,7 +97,8 @@
         };
         const save = () => {
             const name = (barchan.config.name || "view").replace(/[^\w.-]+/g, "-");
-            element("a", { href: viewer.picture(), download: `${name}.png` }).click();
+            const step = viewer.frame ? `-step-${viewer.frame.step}` : "";
+            element("a", { href: viewer.picture(), download: `${name}${step}.png` }).click();
         };
         const [front, side, top] = [[0, -1, 1e-3], [1, 0, 1e-3], [0, -1e-3, 1]].map((from) => () => viewer.resetView(from));
         const toggle = (id) => () => document.getElementById(id).click();

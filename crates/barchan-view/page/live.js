@@ -171,7 +171,8 @@
         speed.disabled = live.over !== null;
         if (!over) return (facts.end.textContent = "");
         const page = over.report ? ` Its page is ${over.report}` : "";
-        facts.end.textContent = `The run is over. ${over.text ?? ""}${page}`;
+        const text = (over.text ?? "").replace(/[^.]$/, "$&.");
+        facts.end.textContent = `The run is over. ${text}${page}`;
     }
 
     function showStatus(status) {

@@ -55,7 +55,11 @@
             this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
             this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
             this.canvas = this.renderer.domElement;
+            this.canvas.setAttribute("role", "img");
+            this.canvas.setAttribute("aria-label", "The bodies, in three dimensions");
             host.prepend(this.canvas);
+            // A graphics card that was away, or a machine that slept, has forgotten the picture.
+            this.canvas.addEventListener("webglcontextrestored", () => this.theme());
             this.maps = { viridis: texture(barchan.colours.viridis), ember: texture(barchan.colours.ember), distinct: texture(barchan.colours.distinct) };
             this.scene = new THREE.Scene();
             this.camera = new THREE.PerspectiveCamera(38, 1, 0.01, 100);

@@ -60,6 +60,12 @@ pub struct Ending {
     pub report: Option<PathBuf>,
 }
 
+impl Ending {
+    fn is_failure(&self) -> bool {
+        self.fate.as_ref().is_some_and(|(fate, _)| *fate == Fate::Failed)
+    }
+}
+
 /// A simulation that is watched.
 #[derive(Debug)]
 pub struct Watch {
@@ -291,8 +297,8 @@ impl Watch {
         let Figures { step, time, bodies, contacts, iterations, residual, missed } = self.figures;
         let [rate, pace] = self.speeds.sample(now, step, time);
         let state = match () {
-            () if self.failure.is_some() => "failed",
-            () if self.is_over() => "ended",
+            () if self.failure.is_some() || self.ending.as_ref().is_some_and(Ending::is_failure) => "failed",
+            () if self.is_over() || self.ending.is_some() => "ended",
             () if self.paused => "paused",
             () => "running",
         };

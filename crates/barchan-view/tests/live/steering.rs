@@ -290,6 +290,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         let over = client.until(|status| !status["over"].is_null());
         assert_eq!(over["over"]["report"], "/runs/bounce/report.html");
         assert_eq!((&over["over"]["state"], &over["step"]), (&json!("finished"), &json!(3)));
+        assert_eq!(over["state"], "ended");
         client.ready();
         assert_eq!(head(&client.frame())["step"], 3);
         client.ready();
