@@ -1,4 +1,5 @@
 // report.html in a browser: opened as a file, looked at, clicked through.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { screenshot, open, settle } from "./browser.js";
@@ -197,6 +198,10 @@ async function camera(page, checks) {
     checks.that((await look(page)).hash !== turned.hash, "the wheel zooms");
     await click(page, "#reset-view");
     checks.that((await look(page)).hash === before.hash, "and reset brings it back");
+    const [picture] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    const bytes = readFileSync(await picture.path());
+    checks.that(/^sedimentation-step-\d+\.png$/.test(picture.suggestedFilename()) && bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 5000,
+        "the picture can be saved", [picture.suggestedFilename(), bytes.length]);
 }
 
 // A run whose solver was not allowed to converge.

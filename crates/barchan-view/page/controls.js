@@ -122,36 +122,6 @@
         return field("View", element("div", { className: "buttons" }, ...views, button("save", "Save picture", "As a PNG file", save), button("keys", "Keys", "What keys do (?)", () => barchan.showHelp())), hint);
     }
 
-    function legend(viewer, host) {
-        const quantity = barchan.QUANTITIES[viewer.quantity], { low, high, capped } = viewer.range ?? {};
-        host.replaceChildren();
-        if (!viewer.frame?.shown) return;
-        host.append(element("div", { className: "legend-title", textContent: quantity.title }));
-        if (quantity.names) {
-            const names = element("div", { className: "legend-names" });
-            const last = Math.min(high, low + 11);
-            for (let k = low; k <= last; k++) {
-                const swatch = element("i");
-                swatch.style.background = barchan.colours.distinctCss(k);
-                names.append(element("span", {}, swatch, quantity.names(k)));
-            }
-            if (high > last) names.append(element("span", { textContent: `and ${high - last} more` }));
-            host.append(names);
-        } else {
-            const bar = element("div", { className: "legend-bar" });
-            bar.style.background = barchan.colours.gradient("viridis");
-            const tell = (x) => (viewer.quantity === "id" || viewer.quantity === "contacts" ? whole(x) : number(x, quantity.unit));
-            host.append(bar, element("div", { className: "legend-ends" },
-                element("span", { textContent: tell(low) }), element("span", { textContent: (capped ? "≥ " : "") + tell(high) })));
-        }
-        if (viewer.chains.mesh.visible && viewer.frame.chains.count) {
-            const bar = element("div", { className: "legend-bar" });
-            bar.style.background = barchan.colours.gradient("ember");
-            host.append(element("div", { className: "legend-title", textContent: "Force" }), bar, element("div", { className: "legend-ends" },
-                element("span", { textContent: "0" }), element("span", { textContent: `≥ ${number(viewer.chains.strongest, "N")}` })));
-        }
-    }
-
     function picked(viewer, host) {
         host.hidden = viewer.pickedId === null;
         if (host.hidden) return;
@@ -195,7 +165,7 @@
         const panel = document.getElementById("controls"), get = (id) => document.getElementById(id);
         panel.append(colourBy(viewer), ...bodiesAndForces(viewer), slicing(viewer), camera(viewer));
         viewer.onChange(() => {
-            legend(viewer, get("legend"));
+            barchan.showLegend(viewer, get("legend"));
             picked(viewer, get("picked"));
             shown(viewer, get("shown"));
         });

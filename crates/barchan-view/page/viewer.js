@@ -272,10 +272,14 @@
             this.renderer.render(this.scene, this.camera);
         }
 
-        // The picture as it is, as an address that can be saved.
+        // The picture as it is, with its legend, as an address that can be saved.
         picture() {
             this.render();
-            return this.canvas.toDataURL("image/png");
+            const copy = document.createElement("canvas"), c = copy.getContext("2d");
+            [copy.width, copy.height] = [this.canvas.width, this.canvas.height];
+            c.drawImage(this.canvas, 0, 0);
+            barchan.drawLegend(this, c, this.renderer.getPixelRatio());
+            return copy.toDataURL("image/png");
         }
 
         listenToClicks() {
