@@ -299,7 +299,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
     let begin = Instant::now();
     std::thread::scope(|scope| {
         let closing = scope.spawn(|| {
-            server.linger(Instant::now(), Duration::from_secs(8), || false);
+            server.linger(Instant::now(), Duration::from_secs(30), || false);
             server.stop();
         });
         // One that has only just got the page.
@@ -313,7 +313,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         late.join().unwrap();
         closing.join().unwrap();
     });
-    assert!(begin.elapsed() < Duration::from_secs(6), "it ends when all have seen it");
+    assert!(begin.elapsed() < Duration::from_secs(20), "it ends when all have seen it");
 }
 
 #[test]
@@ -321,14 +321,14 @@ fn nobody_is_waited_for_longer_than_told() {
     let (server, hub) = client::server(Limits::default());
     hub.post(&json!({ "type": "status" }));
     let begin = Instant::now();
-    server.linger(begin + Duration::from_millis(100), Duration::from_secs(8), || false);
-    assert!((100..3000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    server.linger(begin + Duration::from_millis(100), Duration::from_secs(30), || false);
+    assert!((100..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
     // Who is there and draws nothing has so much time and no more.
     let mut client = Client::new(server.address());
     client.hear("hello");
     let begin = Instant::now();
     server.linger(begin, Duration::from_millis(200), || false);
-    assert!((200..3000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    assert!((200..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
     server.linger(begin + Duration::from_secs(60), Duration::from_secs(60), || true);
 }
 

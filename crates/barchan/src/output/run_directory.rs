@@ -294,13 +294,13 @@ type Lock = File;
 #[cfg(unix)]
 fn lock(mut mark: File, path: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
     use nix::errno::Errno;
-    for _ in 0..5 {
+    for _ in 0..10 {
         mark = match Lock::lock(mark, nix::fcntl::FlockArg::LockExclusiveNonblock) {
             Ok(lock) => return Ok(Some(Arc::new(lock))),
             Err((mark, Errno::EWOULDBLOCK)) => mark,
             Err(_) => return Ok(None),
         };
-        std::thread::sleep(Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(20));
     }
     Err(OutputError::InUse { path: path.to_owned() })
 }
@@ -470,7 +470,7 @@ mod tests {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             });
-            let refused = (0..300).filter(|_| RunDirectory::reopen(scratch.path()).is_err()).count();
+            let refused = (0..100).filter(|_| RunDirectory::reopen(scratch.path()).is_err()).count();
             over.store(true, std::sync::atomic::Ordering::Relaxed);
             assert_eq!(refused, 0);
         });
