@@ -21,7 +21,7 @@ fn json_is_one_object_with_the_promised_keys() {
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(
         keys(&json),
-        "bodies checkpoints contacts energy interrupted max_penetration mean_penetration passed_over peak_rss_bytes \
+        "bodies checkpoints contacts energy failure interrupted max_penetration mean_penetration passed_over peak_rss_bytes \
          ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
     );
     assert_eq!(keys(&json["energy"]), "kinetic potential");
