@@ -46,7 +46,8 @@ pub(crate) struct GoingArgs {
     pub(crate) dump_problem: Vec<u64>,
     /// Serves a page on this machine that shows the run, and lets viewers hold it, step it and slow it
     /// down; its address goes to standard error. The port is 8737 unless told, or any that is free if
-    /// that is taken; 0 for any. The result does not depend on it.
+    /// that is taken; 0 for any. The result does not depend on it. A short run waits up to ten seconds at
+    /// its end for a browser to come.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) view: Option<Option<u16>>,
 }
