@@ -122,11 +122,13 @@ columns! {
     seconds_integrate: f64,
     /// Seconds spent on writing.
     seconds_output: f64,
+    /// Seconds spent on waiting for checkpoints.
+    seconds_checkpoint: f64,
 }
 
 impl StepRow {
-    /// What is told of a step that ended at this time, with this energy. Seconds of output are not
-    /// known here.
+    /// What is told of a step that ended at this time, with this energy. Seconds of output and
+    /// checkpoints are not known here.
     pub fn of(step: u64, time: f64, report: &StepReport, energy: Energy) -> Self {
         let (solver, seconds) = (&report.solver, &report.seconds);
         Self {
@@ -152,6 +154,7 @@ impl StepRow {
             seconds_solve: seconds.solve,
             seconds_integrate: seconds.integrate,
             seconds_output: 0.0,
+            seconds_checkpoint: 0.0,
         }
     }
 }

@@ -30,6 +30,7 @@ mod frames;
 mod keep;
 mod recorder;
 mod resume;
+mod spent;
 mod tally;
 
 pub use frames::frame_count;
@@ -44,6 +45,7 @@ use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
 use keep::Votes;
 use recorder::Recorder;
+use spent::Spent;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
@@ -166,6 +168,8 @@ pub struct Run {
     writer: Option<Writer>,
     /// Seconds of the run before it has gone on.
     seconds_before: f64,
+    /// Seconds of building the world, or of going on.
+    seconds_start: f64,
     origin: Origin,
     trouble: Option<String>,
     /// Steps whose problems are still to be written.
@@ -202,6 +206,7 @@ impl Run {
             recorder: None,
             writer: None,
             seconds_before: 0.0,
+            seconds_start: started.elapsed().as_secs_f64(),
             origin: Origin::default(),
             trouble: None,
             dumps: BTreeSet::new(),
@@ -276,9 +281,7 @@ impl Run {
             recorder.settle(&mut self.simulation);
         }
         let result = advanced.and_then(|()| self.end());
-        if let Some(writer) = &mut self.writer {
-            writer.settle(self.simulation.line().1);
-        }
+        self.settle_checkpoint();
         let summary = self.summary();
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
         let written = agree(self.simulation.line().1, written);
@@ -386,12 +389,19 @@ impl Run {
     fn summary(&mut self) -> Summary {
         let mut summary = self.tally.summary(&self.scene, &mut self.simulation);
         summary.interrupted = self.tally.steps < self.steps_total;
-        summary.seconds.output = self.recorder.as_ref().map_or(0.0, Recorder::seconds);
-        summary.seconds.total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let spent = self.spent();
+        summary.seconds = spent.stages(summary.seconds, spent.total);
         let Origin { restarts, step, passed_over, .. } = self.origin.clone();
         (summary.restarts, summary.restarted_at, summary.passed_over) = (restarts, step, passed_over);
         summary.checkpoints = self.writer.as_ref().map(Writer::summary).unwrap_or_default();
         summary
+    }
+
+    /// What the run has spent so far.
+    fn spent(&self) -> Spent {
+        let total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let recorded = self.recorder.as_ref().map_or_else(Spent::default, |recorder| recorder.spent);
+        Spent { start: self.seconds_start, total, ..recorded }
     }
 
     fn judge(&self, summary: &Summary) -> Result<(), RunError> {

@@ -5,9 +5,10 @@
 
 use super::frames::Past;
 use super::recorder::Recorder;
+use super::spent::Spent;
 use super::tally::Tally;
 use super::{Run, RunOptions};
-use crate::checkpoint::{Damage, Head, Part, Taken, Writer, read_head, read_part};
+use crate::checkpoint::{Damage, Head, Part, Taken, Writer, engine, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
 use crate::scene::{Scene, SceneError};
@@ -69,7 +70,8 @@ pub struct Origin {
     pub step: Option<u64>,
     /// Checkpoints that could not be used, and why; known to rank 0.
     pub passed_over: Vec<String>,
-    /// The version of the engine that has written the checkpoint, if it is another one than this.
+    /// The version of the engine that has written the checkpoint, and the machine that it was built for, if
+    /// they are others than here.
     pub engine: Option<String>,
     /// The number of ranks that have written the checkpoint, if it is another one than now.
     pub ranks: Option<usize>,
@@ -147,7 +149,7 @@ impl Run {
             return Ok(Resumption::AtEnd(Box::new(summary)));
         }
         let folder = directory.checkpoints();
-        let (tally, seconds) = record(part.as_ref(), &folder, &head, &mut *comm)?;
+        let (tally, spent) = record(part.as_ref(), &folder, &head, &mut *comm)?;
         let mut simulation = match part {
             Some(part) => Simulation::resume(&scene, part.state, &head.cuts(), comm)?,
             None => {
@@ -158,16 +160,18 @@ impl Run {
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
-        let recorder = Recorder::resume(directory, &scene, (head.step, past), seconds, &mut simulation)?;
-        origin.restarts = head.restarts + 1;
+        let noted = directory.clone();
+        let recorder = Recorder::resume(directory, &scene, (head.step, past), spent, &mut simulation)?;
+        origin.restarts = note_restart(&noted, head.step, simulation.line().1)?;
         origin.step = Some(head.step);
         origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
-        origin.engine = Some(head.version).filter(|version| version != env!("CARGO_PKG_VERSION"));
+        origin.engine = Some(head.engine).filter(|other| *other != engine());
         Ok(Resumption::Going(Box::new(Self {
             strict: all_strict(options, simulation.line().1),
             steps_total: total,
             started,
-            seconds_before: seconds[2],
+            seconds_before: spent.total,
+            seconds_start: spent.start + started.elapsed().as_secs_f64(),
             writer: Some(Writer::new(folder, scene.checkpoint, Some(taken))),
             tally,
             recorder: Some(recorder),
@@ -192,7 +196,8 @@ impl Run {
             directory.clear()?;
             Ok(directory.clone())
         })?;
-        run.origin = Origin { restarts: 1, step: Some(0), ..origin };
+        let restarts = note_restart(directory, 0, run.simulation.line().1)?;
+        run.origin = Origin { restarts, step: Some(0), ..origin };
         Ok(Resumption::Going(Box::new(run)))
     }
 
@@ -212,6 +217,19 @@ pub(super) fn all_strict(options: &RunOptions, comm: &mut dyn Communicator) -> b
     let mut strict = [f64::from(u8::from(options.strict))];
     comm.all_reduce(Reduction::Max, &mut strict);
     strict[0] > 0.0
+}
+
+/// Rank 0 notes that the run goes on, and all learn how often it has by now: a restart counts though it may
+/// die before it has kept anything.
+fn note_restart(directory: &RunDirectory, step: u64, comm: &mut dyn Communicator) -> Result<u64, OutputError> {
+    let noted = if comm.rank() == 0 {
+        directory.note_restart(step, &engine(), comm.size(), rayon::current_num_threads())
+    } else {
+        Ok(0)
+    };
+    let mut restarts = [agree(comm, noted)? as f64];
+    comm.all_reduce(Reduction::Max, &mut restarts);
+    Ok(restarts[0] as u64)
 }
 
 /// Rank 0 opens the directory, which keeps others away, and all read the scene that it finds there.
@@ -297,7 +315,7 @@ fn look(
     }
     // What another scene has of frames does not matter: it will be refused.
     let past = match head.is_of(scene) {
-        Ok(true) => Past::of(scene, Taken { step, is_end: head.is_end }, &remains.frames)
+        Ok(true) => Past::of(scene, step, &remains.frames)
             .map_err(|why| blame(format!("in {}, {why}", directory.path().join("frames.pvd").display())))?,
         _ => Past::default(),
     };
@@ -325,11 +343,11 @@ fn read_own(
     let (rank, ranks, parts) = (comm.rank(), comm.size(), head.parts.len());
     let read = |rank: usize| {
         let part = read_part(folder, head, rank).and_then(|part| {
-            let misfit = part
-                .state
-                .misfit(scene, parts)
-                .or_else(|| Tally::read(&part.record).is_none().then(|| "its record makes no sense".into()));
-            misfit.map_or(Ok(part), |misfit| Err(Damage::Contents(misfit)))
+            part.fit(scene, parts)?;
+            match Tally::read(&part.record) {
+                Some(_) => Ok(part),
+                None => Err(Damage::Contents("its record makes no sense".into())),
+            }
         });
         part.map_err(|damage| blame(folder, head, rank, &damage))
     };
@@ -360,7 +378,7 @@ fn record(
     folder: &CheckpointFolder,
     head: &Head,
     comm: &mut dyn Communicator,
-) -> Result<(Tally, [f64; 3]), ResumeError> {
+) -> Result<(Tally, Spent), ResumeError> {
     let mut bytes = match part {
         Some(part) => part.record.clone(),
         None if comm.rank() == 0 => read_part(folder, head, 0).map(|part| part.record).unwrap_or_default(),
@@ -371,12 +389,12 @@ fn record(
     }
     let record =
         Tally::read(&bytes).ok_or_else(|| ResumeError::Refused("the record of a checkpoint makes no sense".into()));
-    let (mut tally, seconds) = agree_to_resume(comm, record)?;
+    let (mut tally, spent) = agree_to_resume(comm, record)?;
     if part.is_none() {
         // Nobody has done the work of these ranks.
         tally.busy = 0.0;
     }
-    Ok((tally, seconds))
+    Ok((tally, spent))
 }
 
 /// The summary of a run that has come to its end and has said so.
@@ -397,14 +415,14 @@ fn agree_to_resume<T>(comm: &mut dyn Communicator, result: Result<T, ResumeError
 }
 
 impl Tally {
-    /// Appends all of it, and seconds of output, those of them that rows have told, and of all.
-    pub(super) fn write(&self, seconds: [f64; 3], out: &mut Vec<u8>) {
+    /// Appends all of it, and what the run has spent.
+    pub(super) fn write(&self, spent: &Spent, out: &mut Vec<u8>) {
         self.pack(out);
-        seconds.pack(out);
+        spent.pack(out);
     }
 
     /// Takes back what [`Tally::write`] wrote.
-    fn read(bytes: &[u8]) -> Option<(Self, [f64; 3])> {
+    fn read(bytes: &[u8]) -> Option<(Self, Spent)> {
         let mut from = Unpacker::new(bytes);
         let record = (from.take()?, from.take()?);
         from.is_empty().then_some(record)
