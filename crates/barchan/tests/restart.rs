@@ -570,10 +570,12 @@ fn a_simulation_goes_on_from_the_files_alone() {
         // A part alone is not the whole, and one of another scene is none.
         let head = read_head(&folder, 40).unwrap();
         let part = read_part(&folder, &head, 0).unwrap();
-        let about =
-            go_on_from(&scene("granular-gas", &[("periodic", "1")]), &[part.clone()]).err().unwrap().to_string();
+        let about = go_on_from(&scene("granular-gas", &[("periodic", "1")]), std::slice::from_ref(&part))
+            .err()
+            .unwrap()
+            .to_string();
         assert!(about.contains("where there are 1") || about.contains("not divided as it was"), "{about}");
-        assert_eq!(go_on_from(&small, &[part.clone()]).is_ok(), ranks == 1);
+        assert_eq!(go_on_from(&small, std::slice::from_ref(&part)).is_ok(), ranks == 1);
         assert!(go_on_from(&small, &[part.clone(), part]).is_err());
     }
 }

@@ -11,6 +11,7 @@ use crate::scene::{Scene, Time};
 use crate::step::Simulation;
 use crate::util::pack::{Pack, Unpacker};
 use std::path::Path;
+use std::sync::mpsc::Receiver;
 
 /// Frames and their rhythm.
 #[derive(Debug)]
@@ -136,6 +137,15 @@ impl Frames {
         agree(comm, written)?;
         self.complete(self.finished());
         agree(comm, self.background.settle())
+    }
+
+    /// A mark that comes when all frames that were taken are on the disk. Where ranks write them together,
+    /// they are when this returns, and there is none. All ranks call this, and fail together.
+    pub(super) fn mark(&mut self, simulation: &mut Simulation) -> Result<Option<Receiver<()>>, OutputError> {
+        if simulation.line().1.size() == 1 {
+            return Ok(Some(self.background.mark()));
+        }
+        self.wait(Ok(()), simulation).map(|()| None)
     }
 
     /// After a failure of all ranks: the frames that were taken are written as far as they can be.

@@ -197,22 +197,33 @@ impl Run {
         if let Some(steps) = options.steps {
             scene.time.end = steps as f64 * scene.time.step;
         }
-        let mut simulation = Simulation::on_ranks(&scene, comm)?;
-        Ok(Self {
+        let simulation = Simulation::on_ranks(&scene, comm)?;
+        Ok(Self { started, seconds_start: started.elapsed().as_secs_f64(), ..Self::of(&scene, options, simulation) })
+    }
+
+    /// A run of a simulation that has taken no step yet and was made in another way, of the materials and
+    /// with the options of `scene`. That says how far it goes and what is written. The run goes on from its
+    /// checkpoints as any other, but its scene alone cannot repeat it. All ranks call this.
+    pub fn of(scene: &Scene, options: &RunOptions, mut simulation: Simulation) -> Self {
+        let mut scene = scene.clone();
+        if let Some(steps) = options.steps {
+            scene.time.end = steps as f64 * scene.time.step;
+        }
+        Self {
             strict: resume::all_strict(options, simulation.line().1),
             steps_total: scene.time.steps(),
-            started,
+            started: Instant::now(),
             tally: Tally::default(),
             recorder: None,
             writer: None,
             seconds_before: 0.0,
-            seconds_start: started.elapsed().as_secs_f64(),
+            seconds_start: 0.0,
             origin: Origin::default(),
             trouble: None,
             dumps: BTreeSet::new(),
             simulation,
             scene,
-        })
+        }
     }
 
     /// Writes down the scene and the first frame, and from then on everything. For one rank alone.

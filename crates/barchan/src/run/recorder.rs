@@ -104,23 +104,22 @@ impl Recorder {
         Ok(Self { directory, tables, frames, spent: Spent::default() })
     }
 
-    /// Brings all frames and rows to their files, and says what must be on the disk before a checkpoint
-    /// counts. All ranks call this, and fail together.
+    /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts. All ranks call this, and fail together.
     pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
-        self.frames.wait(Ok(()), simulation)?;
-        let before = self.flush();
+        let frames = self.frames.mark(simulation)?;
+        let before = self.flush().map(|before| Before { frames, ..before });
         agree(simulation.line().1, before)
     }
 
     fn flush(&mut self) -> Result<Before, OutputError> {
         let directories = self.directory.directories();
-        let Some(tables) = &mut self.tables else { return Ok(Before { files: Vec::new(), directories }) };
+        let Some(tables) = &mut self.tables else { return Ok(Before { directories, ..Before::default() }) };
         tables.flush()?;
         let mut files = vec![tables.steps.handle()?];
         if let Some(history) = &tables.history {
             files.push(history.handle()?);
         }
-        Ok(Before { files, directories })
+        Ok(Before { files, directories, ..Before::default() })
     }
 
     /// Takes a frame if it is time for one, then writes the row. What cannot be written is known to one

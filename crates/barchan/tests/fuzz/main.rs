@@ -151,7 +151,8 @@ fn checkpoints_of_runs() {
 
 #[test]
 fn frames_of_runs() {
-    let seeds = files_of_runs("frames");
+    let mut seeds = files_of_runs("frames");
+    seeds.extend(files("fuzz/corpus/vtp"));
     assert!(seeds.iter().filter(|seed| examine_frame(seed).is_ok()).count() >= 8);
     let words = [
         "NumberOfPoints=\"0\"",
