@@ -255,8 +255,8 @@ mod tests {
         assert!(text.ends_with('\n'));
         let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
-        assert_eq!(header.len(), 22);
-        assert_eq!((header[0], header[21]), ("step", "seconds_output"));
+        assert_eq!(header.len(), 23);
+        assert_eq!((header[0], header[22]), ("step", "seconds_checkpoint"));
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), 2000);
         assert!(rows.iter().all(|r| r.len() == header.len()));

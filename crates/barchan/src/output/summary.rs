@@ -79,7 +79,8 @@ pub struct CheckpointSummary {
     pub failed: u64,
     /// Why the last of these did not.
     pub failure: Option<String>,
-    /// The longest that the simulation waited for one, and for the frames before it, in seconds.
+    /// The longest that the simulation waited for one, on several ranks also for the frames before it, in
+    /// seconds.
     pub longest_pause: f64,
 }
 
@@ -123,7 +124,7 @@ pub struct StageSeconds {
     pub integrate: f64,
     /// Writing.
     pub output: f64,
-    /// Waiting for checkpoints, and for the frames before them.
+    /// Waiting for checkpoints, on several ranks also for the frames before them.
     #[serde(default)]
     pub checkpoint: f64,
     /// Building the world, or finding and reading a checkpoint.

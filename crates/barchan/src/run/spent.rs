@@ -12,7 +12,7 @@ pub(super) struct Spent {
     pub(super) start: f64,
     /// Writing tables, frames and the picture.
     pub(super) output: Told,
-    /// Waiting for checkpoints, and for the frames before them.
+    /// Waiting for checkpoints, on several ranks also for the frames before them.
     pub(super) checkpoint: Told,
     /// In all, up to a checkpoint.
     pub(super) total: f64,
