@@ -33,11 +33,10 @@ fn rows(desk: &Desk, name: &str) -> Vec<String> {
     text.lines().map(kept).collect()
 }
 
-/// All files but those with times in them.
+/// All files but those that tell of times and restarts.
 fn results(desk: &Desk, run: &str) -> Vec<(String, Vec<u8>)> {
-    let timed =
-        |name: &String| ["checkpoints", "steps.csv", "summary.json", "report.html"].iter().any(|t| name.starts_with(t));
-    let names = files(&desk.path(run)).into_iter().filter(|name| !timed(name));
+    let telling = ["checkpoints", "restarts.csv", "steps.csv", "summary.json", "report.html"];
+    let names = files(&desk.path(run)).into_iter().filter(|name| !telling.iter().any(|t| name.starts_with(t)));
     names.map(|name| (name.clone(), fs::read(desk.path(run).join(name)).unwrap())).collect()
 }
 
