@@ -49,4 +49,16 @@ export BARCHAN_PICTURES=${BARCHAN_PICTURES:-$(mktemp -d -t barchan-browser-XXXXX
     --set 'description="</script><script>globalThis.evil = 1</script><img src=x onerror=evil()>"' >/dev/null
 rm "$work/nasty/summary.json"
 "$BARCHAN" report "$work/nasty"
+# Runs of which something is missing, or not a number.
+for name in frameless stepless not-finite; do
+    "$BARCHAN" run sedimentation --set bodies=50 --steps 60 --out "$work/$name" --no-report --quiet >/dev/null
+done
+rm -r "$work/frameless/frames" "$work"/frameless/*.pvd
+sed -i '2,$d' "$work/stepless/steps.csv"
+sed -i -E '30,$s/^([^,]*,[^,]*)(,[^,]*){4},1,.*/\1,50,20,2,3,1,NaN,NaN,NaN,NaN,NaN,NaN,inf,inf,NaN,1,1,NaN,1,1,1/' "$work/not-finite/steps.csv"
+"$BARCHAN" run bounce --time 0.1 --out "$work/one-body" --no-report --quiet >/dev/null
+"$BARCHAN" run free-gas --set nx=4 --set ny=4 --set nz=4 --steps 20 --out "$work/no-contacts" --no-report --quiet >/dev/null
+for name in frameless stepless not-finite one-body no-contacts; do
+    "$BARCHAN" report "$work/$name" >/dev/null
+done
 node run.js "$work"

@@ -1,33 +1,13 @@
 // The live page in a browser: a simulation that runs is watched, held, changed and sent back to its start; then a
 // run directory is looked through.
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { open, screenshot, settle } from "./browser.js";
+import { view } from "./command.js";
 import { curves, drawn, look } from "./pixels.js";
 
 // Steps until 300 spheres lie.
 const FALL = 350;
-
-// Starts `barchan view` with these arguments and gives its address and a way to end it.
-async function view(barchan, ...args) {
-    const child = spawn(barchan, ["view", ...args, "--no-open", "--threads", "1"], { stdio: ["ignore", "pipe", "inherit"] });
-    const lines = [];
-    const ended = new Promise((done) => child.on("exit", done));
-    // Whatever becomes of the test, nothing is left behind.
-    process.on("exit", () => child.kill("SIGKILL"));
-    const address = await new Promise((found, failed) => {
-        createInterface({ input: child.stdout }).on("line", (line) => {
-            lines.push(line);
-            if (lines.length === 1) found(line);
-        });
-        ended.then((code) => failed(new Error(`barchan view ended with ${code}`)));
-    });
-    const end = async () => {
-        child.kill("SIGINT");
-        return { code: await ended, lines };
-    };
-    return { address, end };
-}
 
 // Waits until something is true of the last status, and gives it.
 async function until(page, test) {
@@ -130,6 +110,8 @@ export async function liveScene(browser, barchan, checks) {
     await until(page, (status) => status.parameters["gravity.2"] > 9);
     const d = await take(5);
     checks.that(d < 0.5 * c, "with gravity turned round it loses energy", [c, d]);
+    await keys(page, checks);
+    await keep(page, barchan, checks);
     await page.selectOption("#live-speed", "");
     await until(page, (status) => status.speed === null);
     await page.click("#live-play");
@@ -139,9 +121,47 @@ export async function liveScene(browser, barchan, checks) {
 
     const { code, lines } = await end();
     checks.that(code === 0 && lines.some((line) => line.startsWith("state hash")), "Ctrl-C ends it well", { code, lines });
-    await page.waitForFunction(() => document.getElementById("live-connection").textContent === "connection lost");
+    await page.waitForFunction(() => document.getElementById("live-connection").textContent.startsWith("connection lost"));
     checks.that(true, "the page says that the connection is lost");
     await close();
+}
+
+// Keys mean the same whatever has the focus, but for what a slider needs itself.
+async function keys(page, checks) {
+    const knob = page.locator("[id='knob-gravity.2']");
+    await knob.focus();
+    const { step } = await status(page);
+    await page.keyboard.press("r");
+    await page.keyboard.press(" ");
+    await until(page, (status) => status.state === "running");
+    await page.keyboard.press(" ");
+    const held = await until(page, (status) => status.state === "paused");
+    checks.that(held.step > step, "space holds and lets go while a slider has the focus, and r does not restart", [step, held.step]);
+    checks.that(/^step \d+$/.test(await page.textContent("#live-rate")), "what stands still has no steps a second", await page.textContent("#live-rate"));
+    const before = await knob.inputValue();
+    await page.keyboard.press("ArrowLeft");
+    checks.that((await knob.inputValue()) !== before, "arrows are for the slider then");
+    await page.keyboard.press("?");
+    const told = await page.textContent("#help");
+    checks.that(await page.locator("#help").isVisible() && told.includes("restart run") && told.includes("reset view"), "? lists the keys", told);
+    await page.keyboard.press("Escape");
+    checks.that(!(await page.locator("#help").isVisible()), "and the escape key closes the list");
+    await page.keyboard.press("b");
+    await until(page, (status) => status.step === 0);
+    checks.that(true, "b restarts the run");
+}
+
+// The scene with the numbers as they are now is a file that runs.
+async function keep(page, barchan, checks) {
+    await slide(page, "[id='knob-gravity.2']", -1.625);
+    await until(page, (status) => status.parameters["gravity.2"] === -1.625);
+    await page.waitForTimeout(200);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#live-save")]);
+    checks.that(download.suggestedFilename() === "sedimentation.toml", "the scene is kept under its name", download.suggestedFilename());
+    const path = await download.path();
+    checks.that(readFileSync(path, "utf8").includes("-1.625"), "with the number that was set");
+    const { status: code, stderr } = spawnSync(barchan, ["check", path], { encoding: "utf8" });
+    checks.that(code === 0, "and can be run", stderr);
 }
 
 // A page of another origin must not get through.
@@ -168,6 +188,7 @@ export async function storedRun(browser, barchan, directory, checks) {
     await until(page, (status) => status.state === "ended");
     await newFrame(page, 0);
     const { frames: count } = await status(page);
+    checks.that((await page.textContent("#status")) === "finished", "a run at its end says so", await page.textContent("#status"));
     checks.that(count > 2, "all frames are there", count);
     const last = await look(page);
     checks.that(last.share > 0.01, "the last frame shows bodies", last);

@@ -1,4 +1,5 @@
 // report.html in a browser: opened as a file, looked at, clicked through.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { screenshot, open, settle } from "./browser.js";
@@ -197,6 +198,10 @@ async function camera(page, checks) {
     checks.that((await look(page)).hash !== turned.hash, "the wheel zooms");
     await click(page, "#reset-view");
     checks.that((await look(page)).hash === before.hash, "and reset brings it back");
+    const [picture] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    const bytes = readFileSync(await picture.path());
+    checks.that(/^sedimentation-step-\d+\.png$/.test(picture.suggestedFilename()) && bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 5000,
+        "the picture can be saved", [picture.suggestedFilename(), bytes.length]);
 }
 
 // A run whose solver was not allowed to converge.
@@ -204,6 +209,26 @@ export async function missedReport(browser, directory, checks) {
     const { page, troubles, close } = await open(browser, pathToFileURL(join(directory, "report.html")).href);
     await verdict(page, checks, true);
     await screenshot(page, "report-missed");
+    checks.that(troubles().length === 0, "no errors, no requests", troubles());
+    await close();
+}
+
+// Runs of which something is missing or not a number: each opens, and everything can be pressed.
+export async function oddReport(browser, directory, checks) {
+    const { page, troubles, close } = await open(browser, pathToFileURL(join(directory, "report.html")).href);
+    await page.evaluate(() => {
+        for (const control of document.querySelectorAll("button:not(#save), input[type=checkbox], input[type=radio]")) control.click();
+        document.getElementById("help").close();
+        for (const select of document.querySelectorAll("select")) {
+            select.selectedIndex = select.options.length - 1;
+            select.dispatchEvent(new Event("change"));
+        }
+        barchan.plots.hover(0.01);
+    });
+    await settle(page);
+    // What is not a number is not drawn as one.
+    const wild = await page.evaluate(() => barchan.plots.list.flatMap((plot) => plot.range(plot.curves())).filter((x) => !Number.isFinite(x)));
+    checks.that(wild.length === 0, "the plots have scales", wild);
     checks.that(troubles().length === 0, "no errors, no requests", troubles());
     await close();
 }

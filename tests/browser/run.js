@@ -5,8 +5,9 @@
 import { join } from "node:path";
 import { launch, pictures } from "./browser.js";
 import { Checks } from "./check.js";
+import { comesBack, runUnderWay, shortRun } from "./follow.js";
 import { foreignPage, liveScene, storedRun } from "./live.js";
-import { missedReport, nastyReport, wholeReport } from "./report.js";
+import { missedReport, nastyReport, oddReport, wholeReport } from "./report.js";
 
 const runs = process.argv[2], barchan = process.env.BARCHAN;
 if (!runs || !barchan) {
@@ -18,9 +19,14 @@ const PAGES = [
     ["a report", (browser, checks) => wholeReport(browser, join(runs, "whole"), checks)],
     ["a report with missed steps", (browser, checks) => missedReport(browser, join(runs, "missed"), checks)],
     ["a report of a killed run", (browser, checks) => nastyReport(browser, join(runs, "nasty"), checks)],
+    ...["frameless", "stepless", "not-finite", "one-body", "no-contacts"].map((name) =>
+        [`a report (${name})`, (browser, checks) => oddReport(browser, join(runs, name), checks)]),
     ["the live page", (browser, checks) => liveScene(browser, barchan, checks)],
     ["the live page and a foreign one", (browser, checks) => foreignPage(browser, barchan, checks)],
     ["the live page of a run directory", (browser, checks) => storedRun(browser, barchan, join(runs, "whole"), checks)],
+    ["the live page of a run under way", (browser, checks) => runUnderWay(browser, barchan, runs, checks)],
+    ["the live page of a short run", (browser, checks) => shortRun(browser, barchan, runs, checks)],
+    ["the live page of a server that goes", (browser, checks) => comesBack(browser, barchan, checks)],
 ];
 
 let passed = 0, failed = 0;

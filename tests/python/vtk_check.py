@@ -14,6 +14,7 @@ Exits with 1 and says why if anything is wrong.
 """
 
 import argparse
+import ast
 import os
 import pathlib
 import sys
@@ -256,6 +257,13 @@ def entries(index):
     return [(float(entry.get("timestep")), entry.get("file")) for entry in found]
 
 
+def check_script(path):
+    """Checks that the script for ParaView is Python, and names arrays that there are."""
+    names = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+    check({"radius", "speed"} <= names & FIELDS.keys(), f"{path.name}: bodies are not drawn by what they have")
+    check("normal_impulse" in names & CONTACT_FIELDS.keys(), f"{path.name}: contacts are not coloured")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=pathlib.Path, help="directory of a run")
@@ -301,6 +309,7 @@ def main():
                 check(reader.read()[0].n_points == whole.n_points, f"{name}.pvd: frame {k} differs through the index")
     if arguments.vtkhdf:
         check_vtkhdf(arguments.vtkhdf, arguments.run, frames)
+    check_script(arguments.run / "open_in_paraview.py")
     if bodies is not None:
         draw(bodies, lines, quads, arguments.pictures)
     wall_files = len({file for _, file in walls})

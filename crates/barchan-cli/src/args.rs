@@ -130,7 +130,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "STEP", value_parser = value_parser!(u64).range(1..))]
     pub(crate) dump_problem: Vec<u64>,
     /// Serves a page on this machine that shows the run, and lets viewers hold it, step it and slow it
-    /// down; its address goes to standard error. The result does not depend on it.
+    /// down; its address goes to standard error. The result does not depend on it. A short run waits up to
+    /// ten seconds at its end for a browser to come.
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) view: Option<u16>,
 }

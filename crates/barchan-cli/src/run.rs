@@ -132,14 +132,11 @@ pub(crate) fn drive(
         if let Some(trouble) = progress.trouble {
             display.interject(format_args!("WARNING: {trouble}"));
         }
-        if let Some(watched) = &mut watched {
-            watched.stepped(progress);
-        }
-        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let stops = watched.as_mut().map_or_else(interrupt::requested, |watched| watched.stepped(progress));
+        if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     display.clear();
     interrupt::be_quiet();
-    watched.into_iter().for_each(Watched::end);
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
         Err(RunFailure { summary, error: RunError::Output(error) }) => (*summary, Some(unwritten(error, rank, ranks))),
@@ -152,7 +149,7 @@ pub(crate) fn drive(
         report::after_run(path, failure.as_ref());
     }
     let printed = if speaks { tell(voice.json, &summary, path) } else { Ok(()) };
-    match failure {
+    let outcome = match failure {
         Some(failure) => Err(failure.told()),
         None if summary.interrupted => {
             if speaks {
@@ -161,7 +158,12 @@ pub(crate) fn drive(
             Err(Failure::Interrupted)
         }
         None => printed,
+    };
+    // When everything is written and told: nobody waits for viewers but this.
+    if let Some(watched) = watched {
+        watched.end(path, voice.quiet);
     }
+    outcome
 }
 
 /// What to say after an interrupt, and how to go on.

@@ -5,15 +5,24 @@ use crate::interrupt;
 use crate::view::{no_thread, serve};
 use barchan::run::Progress;
 use barchan::scene::Scene;
-use barchan_view::live::{self, Next, Watch, WatchOptions};
+use barchan_view::live::{self, Ending, Fate, Next, Watch, WatchOptions};
+use barchan_view::report;
 use barchan_view::server::{Controls, Hub, Place, Server};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time that a browser has to come, from when it was told where: short runs are over before it has opened.
+const OPENING: Duration = Duration::from_secs(10);
+/// Time that a viewer has to draw the last frame.
+const DRAWING: Duration = Duration::from_secs(3);
 
 /// A run with viewers.
 pub(crate) struct Watched {
     watch: Watch,
     server: Server,
+    since: Instant,
 }
 
 impl Watched {
@@ -21,33 +30,57 @@ impl Watched {
     /// has to repeat it.
     pub(crate) fn start(scene: &Scene, steps_total: u64, port: u16) -> Result<Self, Failure> {
         let controls = Controls { step: true, ..Controls::default() };
-        let about = live::about(scene, "run");
+        let mut about = live::about(scene, "run");
+        // It may be told to take other steps than its scene says.
+        about["end"] = (steps_total as f64 * scene.time.step).into();
         let hub = Arc::new(Hub::new(&about, controls));
         let place = Place { port: Some(port).filter(|port| *port != 0), ..Place::default() };
         let server = serve(place, live::page(&about), &hub)?;
         let options = WatchOptions { steps_total, ..WatchOptions::default() };
         let watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
         note(format_args!("watch it at {}", server.url()));
-        Ok(Self { watch, server })
+        Ok(Self { watch, server, since: Instant::now() })
     }
 
-    /// Tells viewers of a step, and waits as long as they want to.
-    pub(crate) fn stepped(&mut self, progress: &Progress<'_>) {
+    /// Tells viewers of a step, and waits as long as they want to. Whether the user wants to stop.
+    pub(crate) fn stepped(&mut self, progress: &Progress<'_>) -> bool {
         self.watch.stepped(progress.simulation, progress.report);
-        if progress.step >= progress.steps_total {
-            return;
-        }
-        loop {
+        let mut is_last = progress.step >= progress.steps_total;
+        let mut stops = false;
+        while !is_last {
             match self.watch.next(progress.simulation, interrupt::requested) {
-                Next::Step | Next::Stop => return,
+                Next::Step => return false,
+                Next::Stop => (is_last, stops) = (true, true),
                 // Nobody was offered that.
                 Next::Reset | Next::Adjust(_) => {}
             }
         }
+        self.watch.take_last(progress.simulation);
+        stops
     }
 
-    /// Sends everybody away.
-    pub(crate) fn end(mut self) {
+    /// Shows viewers the end of the run in this directory, and sends them away when they have seen it. A
+    /// browser that is only just opening is waited for, unless the user is in a hurry.
+    pub(crate) fn end(mut self, directory: &Path, quiet: bool) {
+        let report = directory.join(report::FILE).canonicalize().ok();
+        let fate = match Fate::of(directory) {
+            // Nobody but this process writes it, and it does so no more.
+            (Fate::Running, _) => (Fate::Failed, "It could not write its summary.".into()),
+            fate => fate,
+        };
+        self.watch.over(Ending { fate: Some(fate), report });
+        // A Ctrl-C that ended the run ends it for those who never came; another one is not waited for.
+        let was_stopped = interrupt::requested();
+        let first = if was_stopped { Instant::now() } else { self.since + OPENING };
+        let left = first.saturating_duration_since(Instant::now());
+        if !quiet && !self.server.has_guests() && left > Duration::from_secs(1) {
+            note(format_args!(
+                "the page at {} stays {} s for a browser to come; Ctrl-C ends it",
+                self.server.url(),
+                left.as_secs()
+            ));
+        }
+        self.server.linger(first, DRAWING, || !was_stopped && interrupt::requested());
         self.server.stop();
     }
 }

@@ -13,8 +13,8 @@
         return element("label", { className: "check" }, box, text);
     }
 
-    function choice(name, options, chosen, act) {
-        const group = element("div", { className: "choice", role: "radiogroup" });
+    function choice(name, title, options, chosen, act) {
+        const group = element("div", { className: "choice", role: "radiogroup", "aria-label": title });
         for (const [value, text] of options) {
             const radio = element("input", { type: "radio", name, value, id: `${name}-${value || "off"}`, checked: value === chosen });
             radio.addEventListener("change", () => act(value));
@@ -54,7 +54,7 @@
 
     function bodiesAndForces(viewer) {
         const bodies = [["solid", "Solid"], ["faint", "Faint"], ["hidden", "Hidden"]];
-        const how = choice("bodies", bodies, "solid", (value) => viewer.setBodies(value));
+        const how = choice("bodies", "Bodies", bodies, "solid", (value) => viewer.setBodies(value));
         // The weakest forces of a bed are many and tell little. The slider cubed: most of it is for the weak.
         const least = slider("least-force", "Weakest force shown", 0, (share) => viewer.setChains(viewer.chains.mesh.visible, share ** 3));
         const leastRow = element("label", { className: "row", hidden: true }, "Only above", least);
@@ -75,7 +75,7 @@
         const at = slider("slice", "Position of the slice", 0.5, (share) => viewer.setSlice({ share }));
         const flip = check("slice-flip", "The other side", false, (on) => viewer.setSlice({ flip: on }));
         const more = element("div", { hidden: true }, at, told, flip);
-        const axes = choice("slice-axis", [["", "Off"], ["x", "x"], ["y", "y"], ["z", "z"]], "", (axis) => {
+        const axes = choice("slice-axis", "Slice across an axis", [["", "Off"], ["x", "x"], ["y", "y"], ["z", "z"]], "", (axis) => {
             more.hidden = axis === "";
             viewer.setSlice({ axis });
         });
@@ -97,48 +97,29 @@
         };
         const save = () => {
             const name = (barchan.config.name || "view").replace(/[^\w.-]+/g, "-");
-            element("a", { href: viewer.picture(), download: `${name}.png` }).click();
+            const step = viewer.frame ? `-step-${viewer.frame.step}` : "";
+            element("a", { href: viewer.picture(), download: `${name}${step}.png` }).click();
         };
+        const [front, side, top] = [[0, -1, 1e-3], [1, 0, 1e-3], [0, -1e-3, 1]].map((from) => () => viewer.resetView(from));
+        const toggle = (id) => () => document.getElementById(id).click();
+        barchan.addKeys(
+            { keys: ["r"], shown: ["r"], what: "reset view: see everything", act: () => viewer.resetView() },
+            { keys: ["1", "2", "3"], shown: ["1", "2", "3"], what: "view from the front, the side, the top", act: (key) => [front, side, top][key - 1]() },
+            { keys: ["c"], shown: ["c"], what: "force chains", act: toggle("chains") },
+            { keys: ["w"], shown: ["w"], what: "walls", act: toggle("walls") },
+            { keys: ["Escape"], shown: ["Esc"], what: "close the card of a body", act: () => viewer.unpick() },
+            { keys: ["?"], shown: ["?"], what: "this list", act: () => barchan.showHelp() },
+        );
         const views = [
-            button("reset-view", "Reset", "The whole scene from the front (r)", () => viewer.resetView()),
-            button("view-front", "Front", "Along y", () => viewer.resetView([0, -1, 1e-3])),
-            button("view-side", "Side", "Along x", () => viewer.resetView([1, 0, 1e-3])),
-            button("view-top", "Top", "From above", () => viewer.resetView([0, -1e-3, 1])),
+            button("reset-view", "Reset view", "The whole scene from the front (r)", () => viewer.resetView()),
+            button("view-front", "Front", "Along y (1)", front),
+            button("view-side", "Side", "Along x (2)", side),
+            button("view-top", "Top", "From above (3)", top),
         ];
         const hint = element("p", {
             className: "small", textContent: "Drag to turn, wheel to zoom, right button or two fingers to move. Click a body to ask about it.",
         });
-        return field("View", element("div", { className: "buttons" }, ...views, button("save", "Save picture", "As a PNG file", save)), hint);
-    }
-
-    function legend(viewer, host) {
-        const quantity = barchan.QUANTITIES[viewer.quantity], { low, high, capped } = viewer.range ?? {};
-        host.replaceChildren();
-        if (!viewer.frame?.shown) return;
-        host.append(element("div", { className: "legend-title", textContent: quantity.title }));
-        if (quantity.names) {
-            const names = element("div", { className: "legend-names" });
-            const last = Math.min(high, low + 11);
-            for (let k = low; k <= last; k++) {
-                const swatch = element("i");
-                swatch.style.background = barchan.colours.distinctCss(k);
-                names.append(element("span", {}, swatch, quantity.names(k)));
-            }
-            if (high > last) names.append(element("span", { textContent: `and ${high - last} more` }));
-            host.append(names);
-        } else {
-            const bar = element("div", { className: "legend-bar" });
-            bar.style.background = barchan.colours.gradient("viridis");
-            const tell = (x) => (viewer.quantity === "id" || viewer.quantity === "contacts" ? whole(x) : number(x, quantity.unit));
-            host.append(bar, element("div", { className: "legend-ends" },
-                element("span", { textContent: tell(low) }), element("span", { textContent: (capped ? "≥ " : "") + tell(high) })));
-        }
-        if (viewer.chains.mesh.visible && viewer.frame.chains.count) {
-            const bar = element("div", { className: "legend-bar" });
-            bar.style.background = barchan.colours.gradient("ember");
-            host.append(element("div", { className: "legend-title", textContent: "Force" }), bar, element("div", { className: "legend-ends" },
-                element("span", { textContent: "0" }), element("span", { textContent: `≥ ${number(viewer.chains.strongest, "N")}` })));
-        }
+        return field("View", element("div", { className: "buttons" }, ...views, button("save", "Save picture", "As a PNG file", save), button("keys", "Keys", "What keys do (?)", () => barchan.showHelp())), hint);
     }
 
     function picked(viewer, host) {
@@ -184,7 +165,7 @@
         const panel = document.getElementById("controls"), get = (id) => document.getElementById(id);
         panel.append(colourBy(viewer), ...bodiesAndForces(viewer), slicing(viewer), camera(viewer));
         viewer.onChange(() => {
-            legend(viewer, get("legend"));
+            barchan.showLegend(viewer, get("legend"));
             picked(viewer, get("picked"));
             shown(viewer, get("shown"));
         });

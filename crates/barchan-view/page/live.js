@@ -8,11 +8,13 @@
     const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
     // Time between two words on a slider that is being dragged.
     const DRAG = 50;
+    // Time between two frames for a page that nobody sees.
+    const HIDDEN = 1000;
     // Time until the next attempt to connect, at first and at most.
-    const RETRY = [500, 5000];
+    const RETRY = [500, 8000];
 
     const root = document.getElementById("live");
-    const live = (barchan.live = { connected: false, frames: 0, status: null, hello: null });
+    const live = (barchan.live = { connected: false, frames: 0, status: null, hello: null, over: null });
 
     let socket = null;
     let retry = RETRY[0];
@@ -46,14 +48,19 @@
 #live .connection { margin-left: auto; font-size: 13px; }
 #live .connection::before { content: "●"; margin-right: 5px; color: var(--good); }
 #live.lost .connection, #live.lost .connection::before, #live .missed, #live .failure { color: var(--bad); font-weight: 600; }
-#live.lost button, #live.lost .knobs { opacity: 0.5; }
+#live.lost button, #live.lost .knobs, #live.over button, #live button:disabled { opacity: 0.45; }
+#live .run, #live .end { flex-basis: 100%; color: var(--text); overflow-wrap: anywhere; }
+#live .facts span:empty { display: none; }
+#live .end { font-weight: 600; user-select: text; }
+#live.over .connection::before { color: var(--muted); }
 #live .seek { flex: 1 1 200px; }
 `,
     });
 
-    const play = make("button", { id: "live-play", type: "button", textContent: "Pause", title: "Space" });
-    const step = make("button", { id: "live-step", type: "button", textContent: "Step", title: "s" });
-    const reset = make("button", { id: "live-reset", type: "button", textContent: "Reset", title: "r" });
+    const play = make("button", { id: "live-play", type: "button", textContent: "Pause", title: "Hold it or let it go on (space)" });
+    const step = make("button", { id: "live-step", type: "button", textContent: "Step", title: "One step, then hold (s)" });
+    const reset = make("button", { id: "live-reset", type: "button", textContent: "Restart run", title: "Back to the start (b)" });
+    const save = make("button", { id: "live-save", type: "button", textContent: "Save scene", title: "A scene file with the numbers as they are now, for barchan run", hidden: true });
     const speed = make("select", { id: "live-speed", ariaLabel: "Simulated seconds a second, at most" });
     for (const value of SPEEDS) speed.append(make("option", { value: String(value), textContent: `${value} ×` }));
     speed.append(make("option", { value: "", textContent: "as fast as it can" }));
@@ -61,11 +68,14 @@
     const connection = make("span", { id: "live-connection", className: "connection", textContent: "connecting" });
     const facts = {};
     const fact = (name) => (facts[name] = make("span", { id: `live-${name}` }));
-    const factList = make("div", { className: "facts" }, fact("state"), fact("time"), fact("pace"), fact("rate"), fact("fps"), fact("frame"), fact("missed"), fact("failure"));
+    const factList = make("div", { className: "facts" }, fact("run"), fact("end"), fact("state"), fact("time"), fact("pace"), fact("rate"), fact("fps"), fact("frame"), fact("missed"), fact("failure"));
     facts.missed.className = "missed";
+    facts.run.className = "run";
+    facts.end.className = "end";
+    facts.end.setAttribute("role", "status");
     facts.failure.className = "failure";
     const speedLabel = make("label", {}, "Speed ", speed);
-    const bar = make("div", { className: "bar" }, play, step, reset, speedLabel, seek, connection);
+    const bar = make("div", { className: "bar" }, play, step, reset, speedLabel, seek, save, connection);
     const knobList = make("div", { id: "live-knobs", className: "knobs" });
     root.replaceChildren(style, bar, factList, knobList);
     root.setAttribute("aria-label", "Controls of the simulation");
@@ -74,13 +84,9 @@
     const togglePlay = () => send({ type: isHeld() ? "resume" : "pause" });
     const takeStep = () => live.hello?.controls.step && send({ type: "step" });
     const goBack = () => live.hello?.controls.reset && send({ type: "reset" });
-    for (const [button, act] of [[play, togglePlay], [step, takeStep], [reset, goBack]]) {
-        button.addEventListener("click", (event) => {
-            // After a click of the mouse the space bar is for holding again, not for this button.
-            if (event.detail > 0) button.blur();
-            act();
-        });
-    }
+    // The server has it under this name, with the numbers that viewers have set.
+    const saveScene = () => make("a", { href: "scene.toml", download: "" }).click();
+    for (const [button, act] of [[play, togglePlay], [step, takeStep], [reset, goBack], [save, saveScene]]) button.addEventListener("click", act);
     speed.addEventListener("change", () => send({ type: "speed", value: speed.value === "" ? null : Number(speed.value) }));
 
     // At most one message in a while, and always the last.
@@ -100,15 +106,19 @@
     }
     seek.addEventListener("input", gently(() => send({ type: "seek", frame: Number(seek.value) })));
 
-    // Before all others: the player has the same keys.
-    document.addEventListener("keydown", (event) => {
-        if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest?.("input, select, textarea, button, summary, a")) return;
-        const act = { " ": togglePlay, s: takeStep, r: goBack }[event.key];
-        if (act === undefined) return;
-        event.preventDefault();
-        event.stopImmediatePropagation();
-        if (!event.repeat || event.key === "s") act();
-    }, true);
+    // Keys for what this run can do, once that is known.
+    const seekTo = (frame) => send({ type: "seek", frame: Math.max(0, Math.min(Number(seek.max), frame)) });
+    function addKeys({ step, reset, seek }) {
+        if (reset) barchan.addKeys({ keys: ["b"], shown: ["b"], what: seek ? "back to the first frame" : "restart run: back to the start", act: goBack });
+        if (seek) {
+            barchan.addKeys(
+                { keys: ["ArrowLeft", "ArrowRight"], shown: ["←", "→"], what: "frame before, next frame", repeats: true, act: (key) => seekTo(live.status?.frame + (key === "ArrowLeft" ? -1 : 1)) },
+                { keys: ["Home", "End"], shown: ["Home", "End"], what: "first frame, last frame", act: (key) => seekTo(key === "Home" ? 0 : Infinity) },
+            );
+        }
+        if (step) barchan.addKeys({ keys: ["s"], shown: ["s"], what: seek ? "one frame, then hold" : "one step, then hold", repeats: true, act: takeStep });
+        barchan.addKeys({ keys: [" "], shown: ["space"], what: "hold it, or let it go on", act: togglePlay });
+    }
 
     // A slider for each number that may be changed.
     const knobs = new Map();
@@ -140,19 +150,48 @@
     }
 
     const NAMES = { running: "running", paused: "paused", ended: "at its end", failed: "failed", waiting: "waiting for the next frame" };
-
+    // What is stored is played as a film.
+    const FILM = { ...NAMES, running: "playing", ended: "at the last frame" };
     const KINDS = { running: "running", paused: "interrupted", ended: "finished", failed: "failed", waiting: "running" };
+    // What has become of a run that is written down.
+    const FATES = { killed: "stopped without a word" };
+
+    // The sign in the heading.
+    function showSign({ state, run, over }) {
+        const word = run ?? over;
+        if (!word?.state) return barchan.setStatus?.(KINDS[state], NAMES[state]);
+        const progress = word.state === "running" && word.steps ? ` · step ${barchan.whole(word.step)} of ${barchan.whole(word.steps)}` : "";
+        barchan.setStatus?.(word.state === "killed" ? "incomplete" : word.state, (FATES[word.state] ?? word.state) + progress, word.text);
+    }
+
+    // The run is over for good, and the server goes: where its page is can still be told.
+    function showEnd(over) {
+        live.over = over ?? null;
+        root.classList.toggle("over", live.over !== null);
+        speed.disabled = live.over !== null;
+        if (!over) return (facts.end.textContent = "");
+        const page = over.report ? ` Its page is ${over.report}` : "";
+        const text = (over.text ?? "").replace(/[^.]$/, "$&.");
+        facts.end.textContent = `The run is over. ${text}${page}`;
+    }
 
     function showStatus(status) {
         live.status = status;
         root.dataset.state = status.state;
-        barchan.setStatus?.(KINDS[status.state], NAMES[status.state]);
+        const stored = live.hello?.about.kind === "stored", running = status.state === "running";
+        showSign(status);
+        showEnd(status.over);
         play.textContent = isHeld() ? "Play" : "Pause";
+        // At its end a film begins anew; a simulation has to be sent back to its start.
+        play.disabled = step.disabled = !stored && ["ended", "failed"].includes(status.state);
         const end = live.hello?.about.end;
-        facts.state.textContent = NAMES[status.state] ?? status.state;
+        facts.run.textContent = status.run && !["running", "finished"].includes(status.run.state) ? status.run.text : "";
+        facts.state.textContent = (stored ? FILM : NAMES)[status.state] ?? status.state;
         facts.time.textContent = `time ${status.time.toFixed(4)} s${end ? ` of ${short(end)} s` : ""}`;
-        facts.pace.textContent = status.pace === undefined ? "" : `${short(status.pace)} simulated s a second`;
-        facts.rate.textContent = status.rate === undefined ? "" : `${short(status.rate)} steps a second, step ${status.step}`;
+        // What stands still has no speed.
+        facts.pace.textContent = running && status.pace !== undefined ? `${short(status.pace)} simulated s a second` : "";
+        facts.rate.textContent = running && status.rate !== undefined ? `${short(status.rate)} steps a second, step ${status.step}` : `step ${status.step}`;
+        if (!running) facts.fps.textContent = "";
         facts.missed.textContent = status.missed > 0 ? `${status.missed} steps missed the tolerance` : "";
         facts.failure.textContent = status.message ?? "";
         if (document.activeElement !== speed) chooseSpeed(status.speed);
@@ -167,6 +206,7 @@
         if (status.frames !== undefined) {
             seek.max = String(Math.max(0, status.frames - 1));
             if (document.activeElement !== seek || status.state === "running") seek.value = String(status.frame);
+            barchan.plots?.setCursor(status.frames > 0 ? status.time : null);
             facts.frame.textContent = status.frames > 0 ? `frame ${status.frame + 1} of ${status.frames}` : "no frames yet";
         }
     }
@@ -188,11 +228,18 @@
     }
 
     function greet(hello) {
+        // Another server, or another run, has come where the last one was: its page is another, too.
+        if (live.hello && JSON.stringify(live.hello) !== JSON.stringify(hello)) return location.reload();
+        const first = live.hello === null;
         live.hello = hello;
         if (hello.protocol !== PROTOCOL) {
             connection.textContent = "the server speaks another language: reload this page";
             return;
         }
+        if (first) addKeys(hello.controls);
+        if (barchan.plots) barchan.plots.seek = hello.controls.seek ? (value) => send({ type: "time", value }) : null;
+        save.hidden = !hello.controls.save;
+        if (hello.controls.seek) reset.textContent = "First frame";
         step.hidden = !hello.controls.step;
         reset.hidden = !hello.controls.reset;
         seek.hidden = !hello.controls.seek;
@@ -201,6 +248,8 @@
 
     // The time of each of the last frames.
     let drawn = [];
+    // Asks for the next frame, unless that is done.
+    let ask = null;
     function showFrame(buffer) {
         live.frames += 1;
         try {
@@ -210,11 +259,22 @@
         }
         const now = performance.now();
         drawn = [...drawn.filter((time) => now - time < 2000), now];
-        facts.fps.textContent = `${((drawn.length - 1) / Math.max(0.001, (now - drawn[0]) / 1000)).toFixed(drawn.length > 20 ? 0 : 1)} frames a second`;
-        // Drawn first, then the next: a browser that is slow gets fewer. What is not seen asks for none.
+        if (live.status?.state === "running") {
+            facts.fps.textContent = `${((drawn.length - 1) / Math.max(0.001, (now - drawn[0]) / 1000)).toFixed(drawn.length > 20 ? 0 : 1)} frames a second`;
+        }
+        // Drawn first, then the next: a browser that is slow gets fewer. What is not seen asks now and then, so that it
+        // has the last frame when somebody looks.
         const mine = socket;
-        requestAnimationFrame(() => mine === socket && send({ type: "ready" }));
+        ask = () => {
+            ask = null;
+            if (mine === socket) send({ type: "ready" });
+        };
+        const asking = ask, unlessAsked = () => asking === ask && ask();
+        if (document.hidden) setTimeout(unlessAsked, HIDDEN);
+        else requestAnimationFrame(unlessAsked);
     }
+    // Nothing is drawn any more from here on.
+    document.addEventListener("visibilitychange", () => document.hidden && ask?.());
 
     function hear(event) {
         if (event.data instanceof ArrayBuffer) return showFrame(event.data);
@@ -243,11 +303,29 @@
         socket.addEventListener("message", hear);
         socket.addEventListener("close", () => {
             live.connected = false;
+            if (live.over) {
+                connection.textContent = "the run is over";
+                return;
+            }
             root.classList.add("lost");
-            connection.textContent = "connection lost";
-            setTimeout(connect, retry);
+            // Nobody knows how it stands now.
+            barchan.setStatus?.("incomplete", "connection lost");
+            for (const name of ["state", "pace", "rate", "fps"]) facts[name].textContent = "";
+            if (live.status) facts.state.textContent = `last heard of at step ${live.status.step}`;
+            tryAgain(retry);
             retry = Math.min(RETRY[1], 2 * retry);
         });
+    }
+
+    // Waits, says how long, and connects.
+    function tryAgain(wait) {
+        if (wait <= 0) {
+            connection.textContent = "connection lost, trying again …";
+            return connect();
+        }
+        connection.textContent = `connection lost, trying again in ${Math.ceil(wait / 1000)} s`;
+        const part = Math.min(1000, wait);
+        setTimeout(() => tryAgain(wait - part), part);
     }
     // When everything else stands.
     Promise.resolve(barchan.ready).finally(connect);

@@ -20,7 +20,7 @@
         const { kind, text } = config.status ?? {};
         barchan.setStatus(kind, text);
         const notes = [...(config.notes ?? [])], { stored, total } = config.frames ?? {};
-        if (total > stored) notes.push(`${whole(stored)} of the ${whole(total)} stored frames are in this page.`);
+        if (total > stored) notes.push(`${whole(stored)} of the ${whole(total)} stored frames are in this page; barchan report --megabytes N makes room for more.`);
         get("notes").replaceChildren(...notes.map((note) => element("li", { textContent: note })));
         get("notes").hidden = notes.length === 0;
         const version = config.summary?.version;
@@ -29,12 +29,12 @@
     }
 
     // The sign in the heading: a word, and a sentence when one points at it.
-    barchan.setStatus = (kind, text) => {
+    barchan.setStatus = (kind, text, sentence = text) => {
         const host = get("status");
         host.hidden = !kind;
         host.className = `status ${kind ?? ""}`;
         host.textContent = kind === "finished" ? kind : text ?? kind ?? "";
-        host.title = text ?? "";
+        host.title = sentence ?? "";
     };
 
     function message(text) {

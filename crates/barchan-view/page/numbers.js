@@ -1,8 +1,7 @@
 "use strict";
 // The run in numbers.
 {
-    const { element, number, whole, seconds } = barchan;
-    const STAGES = ["exchange", "broad", "narrow", "solve", "integrate", "output"];
+    const { element, number, whole, seconds, STAGES } = barchan;
 
     // A list of names and values; what is not known is left out.
     function list(title, rows) {

@@ -35,7 +35,7 @@
             get("pace").append(...PACES.map((pace) => element("option", { value: pace, textContent: `${pace}/s`, selected: pace === START })));
             get("pace").addEventListener("change", () => (this.pace = Number(get("pace").value)));
             this.pace = START;
-            document.addEventListener("keydown", (event) => this.key(event));
+            if (this.frames.length > 1) this.addKeys();
             this.face();
         }
 
@@ -107,25 +107,15 @@
             this.button.setAttribute("aria-label", this.playing ? "Pause" : "Play");
         }
 
-        key(event) {
-            if (event.target.closest?.("select, input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, button")) return;
-            if (event.ctrlKey || event.metaKey || event.altKey) return;
-            const slides = event.target.type === "range" || event.target.type === "radio";
-            const acts = { " ": () => this.toggle(), r: () => this.viewer.resetView(), Escape: () => this.viewer.unpick() };
-            if (!slides) {
-                Object.assign(acts, {
-                    ArrowRight: () => this.go(1), ArrowLeft: () => this.go(-1),
-                    Home: () => this.go(-Infinity), End: () => this.go(Infinity),
-                });
-            }
-            const act = acts[event.key];
-            if (!act || (event.key === " " && this.frames.length < 2)) return;
-            event.preventDefault();
-            act();
+        addKeys() {
+            barchan.addKeys(
+                { keys: [" "], shown: ["space"], what: "play or pause", act: () => this.toggle() },
+                { keys: ["ArrowLeft", "ArrowRight"], shown: ["←", "→"], what: "frame before, next frame", repeats: true, act: (key) => this.go(key === "ArrowLeft" ? -1 : 1) },
+                { keys: ["Home", "End"], shown: ["Home", "End"], what: "first frame, last frame", act: (key) => this.go(key === "Home" ? -Infinity : Infinity) },
+            );
         }
 
         go(by) {
-            if (this.frames.length < 2) return;
             this.pause();
             this.show(this.index + by);
         }

@@ -55,7 +55,11 @@
             this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
             this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
             this.canvas = this.renderer.domElement;
+            this.canvas.setAttribute("role", "img");
+            this.canvas.setAttribute("aria-label", "The bodies, in three dimensions");
             host.prepend(this.canvas);
+            // A graphics card that was away, or a machine that slept, has forgotten the picture.
+            this.canvas.addEventListener("webglcontextrestored", () => this.theme());
             this.maps = { viridis: texture(barchan.colours.viridis), ember: texture(barchan.colours.ember), distinct: texture(barchan.colours.distinct) };
             this.scene = new THREE.Scene();
             this.camera = new THREE.PerspectiveCamera(38, 1, 0.01, 100);
@@ -159,6 +163,7 @@
         }
 
         recolour() {
+            if (!this.frame) return;
             if (!this.rangeFixed || !this.range) this.range = this.measure();
             for (const bodies of this.bodies.values()) bodies.colour(this.quantity, this.range.low, this.range.high);
         }
@@ -267,10 +272,14 @@
             this.renderer.render(this.scene, this.camera);
         }
 
-        // The picture as it is, as an address that can be saved.
+        // The picture as it is, with its legend, as an address that can be saved.
         picture() {
             this.render();
-            return this.canvas.toDataURL("image/png");
+            const copy = document.createElement("canvas"), c = copy.getContext("2d");
+            [copy.width, copy.height] = [this.canvas.width, this.canvas.height];
+            c.drawImage(this.canvas, 0, 0);
+            barchan.drawLegend(this, c, this.renderer.getPixelRatio());
+            return copy.toDataURL("image/png");
         }
 
         listenToClicks() {

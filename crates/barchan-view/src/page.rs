@@ -55,7 +55,7 @@ const TEMPLATE: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
 
 /// The page's scripts in the order in which they run.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 16] = [
     include_str!("../page/vendor/three.min.js"),
     include_str!("../page/wire.js"),
     include_str!("../page/colours.js"),
@@ -63,7 +63,11 @@ const SCRIPTS: [&str; 12] = [
     include_str!("../page/chains.js"),
     include_str!("../page/walls.js"),
     include_str!("../page/viewer.js"),
+    include_str!("../page/keys.js"),
+    include_str!("../page/legend.js"),
     include_str!("../page/controls.js"),
+    include_str!("../page/scale.js"),
+    include_str!("../page/plot.js"),
     include_str!("../page/plots.js"),
     include_str!("../page/player.js"),
     include_str!("../page/numbers.js"),

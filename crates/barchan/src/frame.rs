@@ -23,44 +23,78 @@ pub struct Frame {
     pub walls: Vec<FrameWall>,
 }
 
-/// Bodies of a frame, a column each property.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FrameBodies {
-    /// Centre of mass.
-    pub position: Vec<DVec3>,
-    /// From the body frame to the world frame.
-    pub orientation: Vec<DQuat>,
-    /// Velocity of the centre of mass.
-    pub velocity: Vec<DVec3>,
-    /// Angular velocity in the world frame.
-    pub angular_velocity: Vec<DVec3>,
-    /// Shape in the body frame.
-    pub shape: Vec<Shape>,
-    /// A number that stays with the body for life.
-    pub id: Vec<u64>,
-    /// Index into the materials.
-    pub material: Vec<u16>,
-    /// A number that the scene gives to bodies of a kind.
-    pub group: Vec<u16>,
-    /// The rank that owns it.
-    pub rank: Vec<u32>,
+/// Declares the columns of a table once: the struct and what is done to all of them.
+macro_rules! columns {
+    ($(#[$table_doc:meta])* $table:ident by $first:ident { $($(#[$doc:meta])* $name:ident: $type:ty,)* }) => {
+        $(#[$table_doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $table {
+            $($(#[$doc])* pub $name: Vec<$type>,)*
+        }
+
+        impl $table {
+            /// Number of rows.
+            pub fn len(&self) -> usize {
+                self.$first.len()
+            }
+
+            /// Whether there are none.
+            pub fn is_empty(&self) -> bool {
+                self.$first.is_empty()
+            }
+
+            /// Takes over what another one has, behind its own.
+            pub fn append(&mut self, other: &Self) {
+                $(self.$name.extend_from_slice(&other.$name);)*
+            }
+
+            fn clear(&mut self) {
+                $(self.$name.clear();)*
+            }
+        }
+    };
 }
 
-/// Contacts of a frame, a column each property.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FrameContacts {
-    /// Ids of bodies A and B.
-    pub ids: Vec<[u64; 2]>,
-    /// From the centre of A to the centre of B, or to where it touches a wall.
-    pub ends: Vec<[DVec3; 2]>,
-    /// Unit normal, from B towards A.
-    pub normal: Vec<DVec3>,
-    /// Force on A: the impulse over the length of the step.
-    pub force: Vec<DVec3>,
-    /// The normal component of the impulse.
-    pub normal_impulse: Vec<f64>,
-    /// The rank that treated it.
-    pub rank: Vec<u32>,
+columns! {
+    /// Bodies of a frame, a column each property.
+    FrameBodies by id {
+        /// Centre of mass.
+        position: DVec3,
+        /// From the body frame to the world frame.
+        orientation: DQuat,
+        /// Velocity of the centre of mass.
+        velocity: DVec3,
+        /// Angular velocity in the world frame.
+        angular_velocity: DVec3,
+        /// Shape in the body frame.
+        shape: Shape,
+        /// A number that stays with the body for life.
+        id: u64,
+        /// Index into the materials.
+        material: u16,
+        /// A number that the scene gives to bodies of a kind.
+        group: u16,
+        /// The rank that owns it.
+        rank: u32,
+    }
+}
+
+columns! {
+    /// Contacts of a frame, a column each property.
+    FrameContacts by ids {
+        /// Ids of bodies A and B.
+        ids: [u64; 2],
+        /// From the centre of A to the centre of B, or to where it touches a wall.
+        ends: [DVec3; 2],
+        /// Unit normal, from B towards A.
+        normal: DVec3,
+        /// Force on A: the impulse over the length of the step.
+        force: DVec3,
+        /// The normal component of the impulse.
+        normal_impulse: f64,
+        /// The rank that treated it.
+        rank: u32,
+    }
 }
 
 /// A wall of a frame.
@@ -79,45 +113,9 @@ pub struct FrameWall {
 }
 
 impl FrameBodies {
-    /// Number of bodies.
-    pub fn len(&self) -> usize {
-        self.id.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.id.is_empty()
-    }
-
     /// The radius of body `i`: of a ball that holds it.
     pub fn radius(&self, i: usize) -> f64 {
         self.shape[i].bounding_radius().unwrap_or(0.0)
-    }
-
-    fn clear(&mut self) {
-        let Self { position, orientation, velocity, angular_velocity, shape, id, material, group, rank } = self;
-        position.clear();
-        orientation.clear();
-        velocity.clear();
-        angular_velocity.clear();
-        shape.clear();
-        id.clear();
-        material.clear();
-        group.clear();
-        rank.clear();
-    }
-
-    /// Takes over what another one has, behind its own.
-    pub fn append(&mut self, other: &Self) {
-        self.position.extend_from_slice(&other.position);
-        self.orientation.extend_from_slice(&other.orientation);
-        self.velocity.extend_from_slice(&other.velocity);
-        self.angular_velocity.extend_from_slice(&other.angular_velocity);
-        self.shape.extend_from_slice(&other.shape);
-        self.id.extend_from_slice(&other.id);
-        self.material.extend_from_slice(&other.material);
-        self.group.extend_from_slice(&other.group);
-        self.rank.extend_from_slice(&other.rank);
     }
 
     fn push(&mut self, bodies: &Bodies, i: usize, rank: u32) {
@@ -130,38 +128,6 @@ impl FrameBodies {
         self.material.push(bodies.material[i]);
         self.group.push(bodies.group[i]);
         self.rank.push(rank);
-    }
-}
-
-impl FrameContacts {
-    /// Number of contacts.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
-    /// Takes over what another one has, behind its own.
-    pub fn append(&mut self, other: &Self) {
-        self.ids.extend_from_slice(&other.ids);
-        self.ends.extend_from_slice(&other.ends);
-        self.normal.extend_from_slice(&other.normal);
-        self.force.extend_from_slice(&other.force);
-        self.normal_impulse.extend_from_slice(&other.normal_impulse);
-        self.rank.extend_from_slice(&other.rank);
-    }
-
-    fn clear(&mut self) {
-        let Self { ids, ends, normal, force, normal_impulse, rank } = self;
-        ids.clear();
-        ends.clear();
-        normal.clear();
-        force.clear();
-        normal_impulse.clear();
-        rank.clear();
     }
 }
 

@@ -9,6 +9,8 @@ mod render;
 mod report;
 mod restart;
 mod results;
+#[cfg(target_os = "linux")]
+mod small_disk;
 mod solve;
 mod support;
 mod trouble;

@@ -1,5 +1,7 @@
 //! Runs that are killed at any moment and go on, against the same run never touched.
 
+#[cfg(target_os = "linux")]
+use crate::small_disk::SmallDisk;
 use crate::support::{Desk, Said, files};
 use serde_json::Value;
 use std::fs;
@@ -207,35 +209,19 @@ fn damaged_checkpoints_are_passed_over() {
     }
 }
 
-/// A small file system, unmounted at the end.
-#[cfg(target_os = "linux")]
-struct SmallDisk(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_costs_a_checkpoint_and_nothing_else() {
     let desk = Desk::new();
-    let folder = desk.path("run/checkpoints");
-    fs::create_dir_all(&folder).unwrap();
-    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&folder).output();
-    if !mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: not allowed to mount a small file system");
+    let Some(disk) = SmallDisk::mount(desk.path("run/checkpoints")) else {
         return;
-    }
-    let disk = SmallDisk(folder);
+    };
     // Two checkpoints of about 50 kB, and no room for a third.
     let line = "run packing --set bodies=250 --checkpoint-steps 10";
     desk.json(&format!("{line} --steps 20 --out run --force"));
-    let kept = files(&disk.0);
+    let kept = files(disk.path());
     assert_eq!(kept.len(), 4, "{kept:?}");
-    let filler = disk.0.join("filler");
+    let filler = disk.path().join("filler");
     let mut size = 256 * 1024;
     while fs::write(&filler, vec![1; size]).is_err() {
         size -= 4096;
@@ -246,7 +232,7 @@ fn a_full_disk_costs_a_checkpoint_and_nothing_else() {
     assert!(lost >= 1 && said.err.contains("No space left"), "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!([&json["checkpoints"]["failed"], &json["checkpoints"]["written"]], [&Value::from(4), &Value::from(0)]);
-    let there: Vec<_> = files(&disk.0).into_iter().filter(|name| name != "filler").collect();
+    let there: Vec<_> = files(disk.path()).into_iter().filter(|name| name != "filler").collect();
     assert_eq!(there, kept, "the checkpoints before are still there, and nothing half-written");
     // They are used, and with room again all is well.
     fs::remove_file(&filler).unwrap();

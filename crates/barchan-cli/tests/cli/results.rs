@@ -21,7 +21,7 @@ fn json_is_one_object_with_the_promised_keys() {
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(
         keys(&json),
-        "bodies checkpoints contacts energy interrupted max_penetration mean_penetration passed_over peak_rss_bytes \
+        "bodies checkpoints contacts energy failure interrupted max_penetration mean_penetration passed_over peak_rss_bytes \
          ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
     );
     assert_eq!(keys(&json["energy"]), "kinetic potential");
@@ -82,7 +82,7 @@ fn a_run_leaves_its_files_and_says_where() {
     );
     let frames = (0..4).flat_map(|k| ["contacts", "frame"].map(|part| format!("frames/{part}-{k:06}.vtp")));
     let indexes = ["contacts.pvd", "frames.pvd", "walls.pvd", "frames/walls-000000.vtp"];
-    let others = ["picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"];
+    let others = ["open_in_paraview.py", "picture.png", "report.html", "scene.toml", "steps.csv", "summary.json"];
     let checkpoint = ["checkpoints/step-000000050.head", "checkpoints/step-000000050.part-0000"];
     let mut expected: Vec<String> = indexes.into_iter().chain(others).chain(checkpoint).map(String::from).collect();
     expected.extend(frames);
@@ -107,8 +107,9 @@ fn no_steps_and_no_frames() {
     // The last state is there whatever the interval.
     let without = "run bounce --steps 3 --set output.frame_interval=0 --set output.contacts=false";
     desk.json(&format!("{without} --set checkpoint.keep=0 --out without"));
-    let names = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "picture.png", "report.html"];
-    let names: Vec<_> = names.into_iter().chain(["scene.toml", "steps.csv", "summary.json", "walls.pvd"]).collect();
+    let frames = ["frames.pvd", "frames/frame-000000.vtp", "frames/walls-000000.vtp", "open_in_paraview.py"];
+    let others = ["picture.png", "report.html", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
+    let names: Vec<_> = frames.into_iter().chain(others).collect();
     assert_eq!(files(&desk.path("without")), names);
     assert!(desk.read("without/frames.pvd").contains("timestep=\"0.0003"), "{}", desk.read("without/frames.pvd"));
 }

@@ -1,6 +1,8 @@
 //! What goes wrong in mid-run: exit code 1 (130 after an interrupt), everything so far written,
 //! nothing half-written under a final name.
 
+#[cfg(target_os = "linux")]
+use crate::small_disk::SmallDisk;
 use crate::support::{Desk, Said, files};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
@@ -104,32 +106,11 @@ fn directories_that_cannot_be_written() {
     assert_eq!(files(&desk.path("")), ["file", "runs"]);
 }
 
-/// A small file system, unmounted at the end.
-#[cfg(target_os = "linux")]
-struct SmallDisk(std::path::PathBuf);
-
-#[cfg(target_os = "linux")]
-impl SmallDisk {
-    fn mount(path: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir(&path).unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&path).output();
-        mount.is_ok_and(|output| output.status.success()).then_some(Self(path))
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_named_and_leaves_whole_files_only() {
     let desk = Desk::new();
     let Some(disk) = SmallDisk::mount(desk.path("disk")) else {
-        eprintln!("skipped: not allowed to mount a small file system");
         return;
     };
     // Frames of about 27 kB: the disk fills at the tenth or so.
@@ -146,18 +127,18 @@ fn a_full_disk_is_named_and_leaves_whole_files_only() {
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn check_files(desk: &Desk, disk: &SmallDisk) {
-    let files = files(&disk.0.join("run"));
+    let files = files(&disk.path().join("run"));
     assert!(files.iter().all(|name| !name.contains("partial")), "{files:?}");
     let frames: Vec<_> = files.iter().filter(|name| name.ends_with(".vtp")).collect();
     assert!(frames.len() > 3, "{files:?}");
     let tail = b"</AppendedData>\n</VTKFile>\n";
     for frame in frames {
-        assert!(std::fs::read(disk.0.join("run").join(frame)).unwrap().ends_with(tail), "{frame} is whole");
+        assert!(std::fs::read(disk.path().join("run").join(frame)).unwrap().ends_with(tail), "{frame} is whole");
     }
     let table = desk.read("disk/run/steps.csv");
     let columns = |line: &str| line.split(',').count();
     assert!(table.ends_with('\n') && table.lines().all(|line| columns(line) == columns(table.lines().next().unwrap())));
-    if let Ok(text) = std::fs::read_to_string(disk.0.join("run/summary.json")) {
+    if let Ok(text) = std::fs::read_to_string(disk.path().join("run/summary.json")) {
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["interrupted"], true);
     }
 }

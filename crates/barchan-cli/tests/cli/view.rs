@@ -127,3 +127,32 @@ fn a_run_with_viewers_has_the_same_result() {
     assert!(!viewers.is_empty(), "nobody came in time to watch");
     desk.barchan(&format!("{line} --ranks 2 --view --out ranks")).refused(2, &["--view", "barchan view"]);
 }
+
+#[test]
+#[cfg(unix)]
+fn a_short_run_waits_for_a_browser_to_open() {
+    let desk = Desk::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut child = desk
+        .command(&format!("run bounce --steps 5 --out run --view={port}"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // What came out is told before anybody is waited for.
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    for (stream, word) in
+        [(&mut out as &mut dyn BufRead, "files   "), (&mut err, "for a browser to come; Ctrl-C ends it")]
+    {
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert_ne!(stream.read_line(&mut line).unwrap(), 0, "it never said: {word}");
+        }
+    }
+    let view = View { child, out, address: format!("127.0.0.1:{port}") };
+    assert!(view.get("/", "").starts_with("HTTP/1.1 200 OK"));
+    let said = view.end();
+    assert_eq!(said.code, 0, "{said:?}");
+}

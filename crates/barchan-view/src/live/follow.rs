@@ -2,9 +2,10 @@
 //! table as it grows.
 
 use super::about;
+use super::fate::Fate;
 use super::stream::FrameStream;
 use super::table::Table;
-use crate::server::{Controls, Hub, Wishes};
+use crate::server::{Controls, Hub, Seek, Wishes};
 use barchan::output::{FrameError, StepRow, StoredFrames};
 use barchan::scene::Scene;
 use serde_json::{Value, json};
@@ -41,8 +42,9 @@ pub struct Follow {
     stream: FrameStream,
     frames: StoredFrames,
     table: Table,
-    /// The run has written its summary.
-    finished: bool,
+    scene: Option<Scene>,
+    /// What has become of the run, and a sentence about it.
+    fate: (Fate, String),
     /// The frame that is shown.
     index: usize,
     /// Runs that have been in this place.
@@ -63,6 +65,8 @@ pub struct Follow {
     /// Rows of the table so far, and those of them that missed the tolerance.
     rows: u64,
     missed: u64,
+    /// The step of the last row.
+    row_step: u64,
 }
 
 impl Follow {
@@ -77,7 +81,7 @@ impl Follow {
         let folder = || directory.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
         let name = scene.as_ref().map_or_else(folder, |scene| scene.name.clone());
         let about = scene.as_ref().map_or_else(|| json!({ "kind": "stored", "name": name }), |s| about(s, "stored"));
-        let controls = Controls { step: true, reset: true, seek: true, knobs: Vec::new() };
+        let controls = Controls { step: true, reset: true, seek: true, ..Controls::default() };
         let hub = Arc::new(Hub::new(&about, controls));
         let mut follow = Self {
             stream: FrameStream::start(Arc::clone(&hub))?,
@@ -86,7 +90,8 @@ impl Follow {
             about,
             hub,
             frames,
-            finished: false,
+            scene,
+            fate: Fate::of(directory),
             index: 0,
             runs: 0,
             paused: false,
@@ -99,9 +104,9 @@ impl Follow {
             table_goes_on: false,
             rows: 0,
             missed: 0,
+            row_step: 0,
         };
-        follow.finished = follow.is_finished();
-        if !follow.finished {
+        if !follow.is_over() {
             follow.index = follow.last();
         }
         Ok(follow)
@@ -117,7 +122,7 @@ impl Follow {
         Arc::clone(&self.hub)
     }
 
-    /// Shows the run until `stop` says so: from its beginning if it is finished, else as it comes.
+    /// Shows the run until `stop` says so: from its beginning if it is over, else as it comes.
     pub fn run(&mut self, paused: bool, stop: impl Fn() -> bool) {
         self.paused = paused;
         let (mut looked, mut posted) = (None::<Instant>, None::<Instant>);
@@ -163,8 +168,11 @@ impl Follow {
         if reset {
             go(0);
         }
-        if let Some(index) = seek {
-            go(index);
+        if let Some(seek) = seek {
+            go(match seek {
+                Seek::Frame(index) => index,
+                Seek::Time(time) => nearest(self.frames.times(), time),
+            });
             self.paused = true;
         }
         if steps > 0 {
@@ -174,7 +182,7 @@ impl Follow {
         }
         if let Some(pause) = pause {
             // A film at its end begins anew.
-            if !pause && self.finished && self.index == last {
+            if !pause && self.is_over() && self.index == last {
                 (self.index, self.since) = (0, Instant::now());
             }
             self.paused = pause;
@@ -186,16 +194,16 @@ impl Follow {
 
     /// Looks what frames the run has written in the meantime.
     fn look(&mut self) {
-        // In this order: what a finished run has written is all there.
-        let was_finished = self.finished;
-        self.finished = self.is_finished();
+        // In this order: what a run that is over has written is all there.
+        let before = self.fate.0;
+        self.fate = Fate::of(&self.directory);
         let was_last = self.index == self.last();
         match StoredFrames::open(&self.directory) {
             Ok(frames) => {
                 if frames.len() < self.frames.len() {
                     self.begin_again();
                 }
-                if frames.times() != self.frames.times() || was_finished != self.finished {
+                if frames.times() != self.frames.times() || before != self.fate.0 {
                     self.unread = None;
                 }
                 self.frames = frames;
@@ -204,7 +212,7 @@ impl Follow {
             Err(error) => self.lost = Some(error.to_string()),
         }
         // A run under way is watched as it comes.
-        if was_last && !self.paused && !self.finished {
+        if was_last && !self.paused && !self.is_over() {
             self.index = self.last();
         }
         self.index = self.index.min(self.last());
@@ -219,10 +227,12 @@ impl Follow {
             self.table_goes_on = true;
             return;
         }
-        let converged = StepRow::COLUMNS.iter().position(|column| *column == "converged");
+        let column = |name| StepRow::COLUMNS.iter().position(|column| *column == name);
+        let (step, converged) = (column("step"), column("converged"));
         for row in growth.rows {
             self.rows += 1;
             self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));
+            self.row_step = step.map_or(0.0, |k| row[k]) as u64;
             self.hub.add_row(row);
         }
         self.table_goes_on = growth.goes_on;
@@ -231,7 +241,7 @@ impl Follow {
     /// Another run has taken the place of the one that was shown.
     fn begin_again(&mut self) {
         (self.runs, self.index) = (self.runs + 1, 0);
-        (self.rows, self.missed) = (0, 0);
+        (self.rows, self.missed, self.row_step) = (0, 0, 0);
         self.table = Table::new(self.directory.join("steps.csv"));
         self.hub.restart();
     }
@@ -284,8 +294,9 @@ impl Follow {
         !self.paused && self.index < self.last()
     }
 
-    fn is_finished(&self) -> bool {
-        self.directory.join("summary.json").exists()
+    /// Whether there will be no more frames, unless somebody lets the run go on.
+    fn is_over(&self) -> bool {
+        self.fate.0 != Fate::Running
     }
 
     /// What is amiss with the frame at which the film stands, or with all of them.
@@ -296,10 +307,11 @@ impl Follow {
     }
 
     fn post(&self) {
+        let (fate, text) = &self.fate;
         let state = match () {
             () if self.paused => "paused",
             () if self.index < self.last() => "running",
-            () if self.finished => "ended",
+            () if self.is_over() => "ended",
             () => "waiting",
         };
         self.hub.post(&json!({
@@ -313,8 +325,28 @@ impl Follow {
             "judged": self.rows,
             "frame": self.index,
             "frames": self.frames.len(),
+            "run": fate.told(text, self.row_step, self.scene.as_ref()),
             "speed": self.speed,
             "parameters": {},
         }));
+    }
+}
+
+/// The number of the time that is nearest to this one.
+fn nearest(times: &[f64], time: f64) -> usize {
+    let far = |k: usize| (times[k] - time).abs();
+    (0..times.len()).min_by(|a, b| far(*a).total_cmp(&far(*b))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_time() {
+        let times = [0.0, 0.1, 0.2, 0.25];
+        let found = [-1.0, 0.04, 0.06, 0.22, 0.24, 9.0].map(|time| nearest(&times, time));
+        assert_eq!(found, [0, 0, 1, 2, 3, 3]);
+        assert_eq!(nearest(&[], 1.0), 0);
     }
 }

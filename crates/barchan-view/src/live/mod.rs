@@ -4,6 +4,7 @@
 //! frames. [`Show`] drives a scene of its own, and [`Follow`] shows what another process writes down. What
 //! viewers and server say to each other is described in docs/live.md.
 
+mod fate;
 mod follow;
 mod show;
 mod spectator;
@@ -11,11 +12,12 @@ mod stream;
 mod table;
 mod watch;
 
+pub use fate::Fate;
 pub use follow::{Follow, FollowError};
 pub use show::{Outcome, Show};
 pub use spectator::Spectator;
 pub use stream::FrameStream;
-pub use watch::{Next, Watch, WatchOptions};
+pub use watch::{Ending, Next, Watch, WatchOptions};
 
 use crate::page::{self, Mode, PageData};
 use crate::server::{Controls, Knob};
@@ -30,7 +32,8 @@ pub fn controls(scene: &Scene) -> Controls {
         let label = entry.label.clone().unwrap_or_else(|| entry.key.clone());
         Some(Knob { key: entry.key.clone(), label, min: entry.min, max: entry.max, value })
     };
-    Controls { step: true, reset: true, seek: false, knobs: scene.adjustable.iter().filter_map(knob).collect() }
+    let knobs = scene.adjustable.iter().filter_map(knob).collect();
+    Controls { step: true, reset: true, save: true, knobs, ..Controls::default() }
 }
 
 /// The values of all adjustable numbers.
@@ -48,6 +51,7 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
         "end": scene.time.steps() as f64 * scene.time.step,
         "tolerance": scene.solver.tolerance,
         "solver": scene.solver.name.name(),
+        "materials": scene.material.iter().map(|material| &material.name).collect::<Vec<_>>(),
     })
 }
 
@@ -55,7 +59,7 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
 pub fn page(about: &Value) -> String {
     let mut config = serde_json::Map::new();
     config.insert("description".into(), about["description"].clone());
-    config.insert("scene".into(), json!({ "tolerance": about["tolerance"] }));
+    config.insert("scene".into(), json!({ "tolerance": about["tolerance"], "materials": about["materials"] }));
     let name = about["name"].as_str().unwrap_or("Barchan").to_owned();
     page::html(&PageData { mode: Mode::Live, name, config, frames: Vec::new() })
 }

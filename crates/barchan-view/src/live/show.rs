@@ -42,13 +42,17 @@ impl Show {
     /// # Errors
     /// If the scene cannot be built once more.
     pub fn run(mut self, watch: &mut Watch, stop: impl Fn() -> bool) -> Result<Outcome, SceneError> {
+        watch.keep_scene(&self.scene);
         loop {
             match watch.next(&self.simulation, &stop) {
                 Next::Step => match self.simulation.step() {
                     Ok(report) => watch.stepped(&self.simulation, &report),
                     Err(error) => watch.failed(error.to_string()),
                 },
-                Next::Adjust(numbers) => self.adjust(numbers),
+                Next::Adjust(numbers) => {
+                    self.adjust(numbers);
+                    watch.keep_scene(&self.scene);
+                }
                 Next::Reset => {
                     self.simulation = Simulation::from_scene(&self.scene)?;
                     watch.restarted();

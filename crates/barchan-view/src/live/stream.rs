@@ -84,6 +84,22 @@ impl FrameStream {
         self.send(frame, state);
     }
 
+    /// Takes a frame of the last state, whatever it costs, unless viewers have it.
+    pub fn take_last(&mut self, simulation: &Simulation, state: u64) {
+        self.settle();
+        if let Some(mut frame) = self.spare.take_if(|_| self.shown != Some(state)) {
+            frame.capture(simulation, 0);
+            self.send(frame, state);
+        }
+    }
+
+    /// Waits until the frame that is under way can be had by viewers.
+    pub fn settle(&mut self) {
+        if self.spare.is_none() {
+            self.spare = self.back.recv().ok().map(|(frame, _)| frame);
+        }
+    }
+
     /// Sends a frame that was stored, if the last one is done.
     pub fn send_stored(&mut self, frame: Frame, state: u64) {
         if self.wait(true) == Duration::ZERO {

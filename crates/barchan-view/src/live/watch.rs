@@ -1,14 +1,17 @@
 //! A simulation that is watched: when to take the next step, and what to tell viewers after it.
 
+use super::fate::Fate;
 use super::stream::FrameStream;
 use crate::server::{Hub, Wishes};
 use barchan::output::StepRow;
+use barchan::scene::Scene;
 use barchan::solver::Status;
 use barchan::step::{Simulation, StepReport};
 use barchan::world::Energy;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +51,21 @@ pub struct WatchOptions {
     pub speed: Option<f64>,
 }
 
+/// How a run ended that is written down.
+#[derive(Clone, Debug, Default)]
+pub struct Ending {
+    /// What became of it, as viewers know it, and a sentence about it.
+    pub fate: Option<(Fate, String)>,
+    /// Where its page is.
+    pub report: Option<PathBuf>,
+}
+
+impl Ending {
+    fn is_failure(&self) -> bool {
+        self.fate.as_ref().is_some_and(|(fate, _)| *fate == Fate::Failed)
+    }
+}
+
 /// A simulation that is watched.
 #[derive(Debug)]
 pub struct Watch {
@@ -60,6 +78,7 @@ pub struct Watch {
     single: u32,
     reset: bool,
     failure: Option<String>,
+    ending: Option<Ending>,
     /// When the clock was last set, and the simulated time then.
     anchor: (Instant, f64),
     /// Another number for every state that looks different.
@@ -107,6 +126,7 @@ impl Watch {
             single: 0,
             reset: false,
             failure: None,
+            ending: None,
             anchor: (now, 0.0),
             state: 0,
             figures: Figures::default(),
@@ -198,6 +218,23 @@ impl Watch {
         self.post();
     }
 
+    /// Leaves the scene as it is from now on, for viewers to keep.
+    pub fn keep_scene(&self, scene: &Scene) {
+        self.hub.keep_scene(scene);
+    }
+
+    /// Takes a frame of the state that is the last, for those who are there and those who come late.
+    pub fn take_last(&mut self, simulation: &Simulation) {
+        self.stream.take_last(simulation, self.state);
+    }
+
+    /// Tells viewers that the run is over, for good. The last frame is there by then.
+    pub fn over(&mut self, ending: Ending) {
+        self.stream.settle();
+        self.ending = Some(ending);
+        self.post();
+    }
+
     /// Steps that missed the solver's tolerance.
     pub fn missed(&self) -> u64 {
         self.figures.missed
@@ -260,11 +297,16 @@ impl Watch {
         let Figures { step, time, bodies, contacts, iterations, residual, missed } = self.figures;
         let [rate, pace] = self.speeds.sample(now, step, time);
         let state = match () {
-            () if self.failure.is_some() => "failed",
-            () if self.is_over() => "ended",
+            () if self.failure.is_some() || self.ending.as_ref().is_some_and(Ending::is_failure) => "failed",
+            () if self.is_over() || self.ending.is_some() => "ended",
             () if self.paused => "paused",
             () => "running",
         };
+        let over = self.ending.as_ref().map(|Ending { fate, report }| {
+            let report = report.as_ref().map(|path| path.display().to_string());
+            let (fate, text) = fate.as_ref().map_or((None, None), |(fate, text)| (Some(fate.name()), Some(text)));
+            json!({ "state": fate, "text": text, "report": report })
+        });
         self.hub.post(&json!({
             "type": "status",
             "state": state,
@@ -282,6 +324,7 @@ impl Watch {
             "pace": pace,
             "speed": self.speed,
             "parameters": self.parameters,
+            "over": over,
         }));
     }
 }

@@ -10,7 +10,7 @@ mod steps;
 mod thinning;
 
 use crate::page::{self, Mode, PageData};
-use barchan::output::{OutputError, StageSeconds, StoredFrames, Summary, write_whole};
+use barchan::output::{OutputError, RunDirectory, StageSeconds, StoredFrames, Summary, write_whole};
 use barchan::scene::Scene;
 use frames::Packed;
 use serde_json::{Map, Value, json};
@@ -109,6 +109,8 @@ struct RunFiles {
     directory_name: String,
     scene: Option<Scene>,
     summary: Option<Summary>,
+    /// Whether somebody writes the run, if the system tells.
+    is_in_use: Option<bool>,
     steps: Steps,
     /// What the reader of the page should know.
     notes: Vec<String>,
@@ -135,9 +137,10 @@ impl RunFiles {
         if steps.damaged > 0 {
             notes.push(format!("{} lines of steps.csv could not be read and are left out.", steps.damaged));
         }
+        let is_in_use = RunDirectory::is_in_use(directory);
         let whole = directory.canonicalize().unwrap_or_else(|_| directory.into());
         let directory_name = whole.file_name().map_or("run".into(), |name| name.to_string_lossy().into_owned());
-        Ok(Self { directory_name, scene, summary, steps, notes })
+        Ok(Self { directory_name, scene, summary, is_in_use, steps, notes })
     }
 
     /// The frames that fit. Those that cannot be read are a note, not the end.
@@ -187,6 +190,7 @@ impl RunFiles {
         let of = |steps: u64| planned.map_or(steps.to_string(), |planned| format!("{steps} of {planned}"));
         match (&self.summary, failure) {
             (_, Some(failure)) => ("failed", format!("The run failed: {failure}")),
+            (Some(Summary { failure: Some(failure), .. }), None) => ("failed", format!("The run failed: {failure}")),
             (Some(summary), None) if summary.interrupted => {
                 ("interrupted", format!("The run was interrupted after step {}.", of(summary.steps)))
             }
@@ -196,7 +200,14 @@ impl RunFiles {
             (Some(_), None) => ("finished", "The run went to its end.".into()),
             (None, None) => {
                 let steps = of(self.steps.len() as u64);
-                ("incomplete", format!("There is no summary: the run is still under way, or was killed. Step {steps}."))
+                match self.is_in_use {
+                    Some(true) => ("running", format!("The run is under way, there is no summary yet. Step {steps}.")),
+                    Some(false) => ("incomplete", format!("There is no summary: the run was killed. Step {steps}.")),
+                    None => (
+                        "incomplete",
+                        format!("There is no summary: the run is still under way, or was killed. Step {steps}."),
+                    ),
+                }
             }
         }
     }

@@ -7,9 +7,10 @@
 use super::history::{History, Row};
 use super::message::Request;
 use super::viewer::Viewer;
+use super::wishes::{Controls, Knob, Seek, Wishes};
 use barchan::output::StepRow;
+use barchan::scene::Scene;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,52 +20,6 @@ pub const PROTOCOL: u32 = 1;
 
 /// Single steps that may wait to be taken.
 const MOST_STEPS: u32 = 1000;
-
-/// A number that viewers may change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Knob {
-    /// Its key in the scene.
-    pub key: String,
-    /// What people call it.
-    pub label: String,
-    /// Its least value.
-    pub min: f64,
-    /// Its largest value.
-    pub max: f64,
-    /// What it is at the start.
-    pub value: f64,
-}
-
-/// What viewers may do.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Controls {
-    /// Take single steps.
-    pub step: bool,
-    /// Go back to the start.
-    pub reset: bool,
-    /// Show stored frames by their number.
-    pub seek: bool,
-    /// Change these numbers.
-    pub knobs: Vec<Knob>,
-}
-
-/// What viewers have asked for since it was last looked at. Of several wishes for the same thing the
-/// last counts, so that there is never more than this, however much they say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wishes {
-    /// Stand still, or go on.
-    pub pause: Option<bool>,
-    /// Single steps to take.
-    pub steps: u32,
-    /// Back to the start.
-    pub reset: bool,
-    /// Simulated seconds a second, or as fast as it can.
-    pub speed: Option<Option<f64>>,
-    /// Numbers to change.
-    pub set: BTreeMap<String, f64>,
-    /// The stored frame to show.
-    pub seek: Option<usize>,
-}
 
 /// The place where simulation and viewers meet.
 #[derive(Debug)]
@@ -76,6 +31,8 @@ pub struct Hub {
     call: Condvar,
     /// Whether a viewer waits for a frame that is newer than the newest.
     wanted: AtomicBool,
+    /// The scene with the numbers that it has now, for those who want to keep it.
+    scene: Mutex<Option<Scene>>,
 }
 
 #[derive(Debug, Default)]
@@ -85,6 +42,10 @@ struct State {
     frame_number: u64,
     status: Option<Arc<str>>,
     status_number: u64,
+    /// Frames and words so far.
+    version: u64,
+    /// Viewers that have come so far.
+    arrivals: usize,
     history: History,
     /// Starts that there have been: rows of an earlier one are no longer true.
     epoch: u64,
@@ -106,6 +67,8 @@ pub(super) struct Cursor {
 pub(super) struct News {
     pub(super) texts: Vec<String>,
     pub(super) frame: Option<Arc<Vec<u8>>>,
+    /// The version of everything, if the viewer has it all with this.
+    pub(super) all: Option<u64>,
 }
 
 impl Hub {
@@ -120,7 +83,7 @@ impl Hub {
             "type": "hello",
             "protocol": PROTOCOL,
             "about": about,
-            "controls": { "step": controls.step, "reset": controls.reset, "seek": controls.seek },
+            "controls": { "step": controls.step, "reset": controls.reset, "seek": controls.seek, "save": controls.save },
             "parameters": controls.knobs.iter().map(knob).collect::<Vec<_>>(),
             "columns": StepRow::COLUMNS,
         });
@@ -130,6 +93,7 @@ impl Hub {
             state: Mutex::default(),
             call: Condvar::new(),
             wanted: AtomicBool::new(false),
+            scene: Mutex::default(),
         }
     }
 
@@ -150,6 +114,7 @@ impl Hub {
         self.wanted.store(false, Ordering::Release);
         let before = state.frame.replace(Arc::new(frame));
         state.frame_number += 1;
+        state.version += 1;
         state.ring();
         drop(state);
         before.and_then(Arc::into_inner).unwrap_or_default()
@@ -170,7 +135,19 @@ impl Hub {
         let mut state = self.lock();
         state.status = Some(status.to_string().into());
         state.status_number += 1;
+        state.version += 1;
         state.ring();
+    }
+
+    /// Leaves the scene with the numbers that it has from now on.
+    pub fn keep_scene(&self, scene: &Scene) {
+        *self.scene.lock().unwrap_or_else(PoisonError::into_inner) = Some(scene.clone());
+    }
+
+    /// The scene as it is now, with its name, if viewers may have it. It is written by whoever asks.
+    pub(super) fn scene(&self) -> Option<(String, String)> {
+        let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        scene.filter(|_| self.controls.save).map(|scene| (scene.name.clone(), scene.to_toml()))
     }
 
     /// Back to the start: what was plotted is no longer true.
@@ -207,7 +184,8 @@ impl Hub {
             Request::Speed { value } => wishes.speed = Some(value),
             Request::Step {} if self.controls.step => wishes.steps = (wishes.steps + 1).min(MOST_STEPS),
             Request::Reset {} if self.controls.reset => wishes.reset = true,
-            Request::Seek { frame } if self.controls.seek => wishes.seek = Some(frame),
+            Request::Seek { frame } if self.controls.seek => wishes.seek = Some(Seek::Frame(frame)),
+            Request::Time { value } if self.controls.seek => wishes.seek = Some(Seek::Time(value)),
             Request::Set { key, value } => {
                 let knob = self.controls.knobs.iter().find(|knob| knob.key == key);
                 let knob = knob.ok_or_else(|| "there is no such parameter".to_owned())?;
@@ -216,7 +194,7 @@ impl Hub {
                 }
                 wishes.set.insert(key, value);
             }
-            Request::Step {} | Request::Reset {} | Request::Seek { .. } => {
+            Request::Step {} | Request::Reset {} | Request::Seek { .. } | Request::Time { .. } => {
                 return Err("this run cannot do that".into());
             }
         }
@@ -227,12 +205,21 @@ impl Hub {
 
     /// A viewer comes.
     pub(super) fn welcome(&self, viewer: &Arc<Viewer>) {
-        self.lock().viewers.push(Arc::clone(viewer));
+        let mut state = self.lock();
+        state.viewers.push(Arc::clone(viewer));
+        state.arrivals += 1;
     }
 
     /// A viewer has gone.
     pub(super) fn farewell(&self, viewer: &Arc<Viewer>) {
         self.lock().viewers.retain(|other| !Arc::ptr_eq(other, viewer));
+    }
+
+    /// How many viewers have come so far, and whether those who are there have drawn the last frame and got
+    /// the last word.
+    pub(super) fn attendance(&self) -> (usize, bool) {
+        let state = self.lock();
+        (state.arrivals, state.viewers.iter().all(|viewer| viewer.has(state.version)))
     }
 
     /// Sends all viewers away.
@@ -267,6 +254,7 @@ impl Hub {
             cursor.frame = state.frame_number;
             news.frame = state.frame.clone();
         } else if ready {
+            news.all = Some(state.version);
             self.wanted.store(true, Ordering::Release);
             self.call.notify_all();
         }
@@ -298,7 +286,7 @@ mod tests {
 
     fn hub() -> Hub {
         let knob = Knob { key: "gravity.2".into(), label: "g".into(), min: -20.0, max: 0.0, value: -9.81 };
-        Hub::new(&json!({}), Controls { step: true, reset: true, seek: false, knobs: vec![knob] })
+        Hub::new(&json!({}), Controls { step: true, reset: true, knobs: vec![knob], ..Controls::default() })
     }
 
     #[test]

@@ -33,6 +33,11 @@ pub enum Request {
         /// Its number, from 0.
         frame: usize,
     },
+    /// Show the stored frame that is nearest to a time.
+    Time {
+        /// The time.
+        value: f64,
+    },
 }
 
 impl Request {
@@ -46,7 +51,9 @@ impl Request {
             Self::Speed { value: Some(value) } if !(value > 0.0 && value.is_finite()) => {
                 Err("a speed must be greater than 0".into())
             }
-            Self::Set { value, .. } if !value.is_finite() => Err("a value must be finite".into()),
+            Self::Set { value, .. } | Self::Time { value } if !value.is_finite() => {
+                Err("a value must be finite".into())
+            }
             request => Ok(request),
         }
     }
@@ -80,6 +87,7 @@ mod tests {
             r#"{"type":"speed","value":-1}"#,
             r#"{"type":"speed","value":0}"#,
             r#"{"type":"seek","frame":-1}"#,
+            r#"{"type":"time","value":1e999}"#,
             r#"{"type":"ready"} {"type":"ready"}"#,
         ] {
             assert!(Request::parse(text).is_err(), "{text}");

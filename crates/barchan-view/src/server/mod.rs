@@ -1,8 +1,8 @@
 //! A small server for the live page: HTTP for the page itself, a web socket for everything else.
 //!
 //! It is made for one user on one machine, on plain threads, and trusts nobody: see `guard` for who
-//! may talk to it and [`Limits`] for how much. It answers `/` and `/socket`, and reads no file for any
-//! request.
+//! may talk to it and [`Limits`] for how much. It answers `/`, `/socket` and, for a scene that
+//! may be kept, `/scene.toml`; it reads no file for any request.
 
 mod guard;
 mod head;
@@ -11,10 +11,12 @@ mod hub;
 mod message;
 mod reply;
 mod viewer;
+mod wishes;
 
 pub use history::{History, Row};
-pub use hub::{Controls, Hub, Knob, PROTOCOL, Wishes};
+pub use hub::{Hub, PROTOCOL};
 pub use message::Request;
+pub use wishes::{Controls, Knob, Seek, Wishes};
 
 use head::HeadError;
 use reply::{Status, refuse};
@@ -87,6 +89,8 @@ struct Shared {
     hub: Arc<Hub>,
     limits: Limits,
     connections: AtomicUsize,
+    /// Times that somebody has asked for the page.
+    pages: AtomicUsize,
     over: AtomicBool,
 }
 
@@ -103,6 +107,7 @@ impl Server {
             hub,
             limits,
             connections: AtomicUsize::new(0),
+            pages: AtomicUsize::new(0),
             over: AtomicBool::new(false),
         });
         let theirs = Arc::clone(&shared);
@@ -123,6 +128,32 @@ impl Server {
             ip => ip,
         };
         format!("http://{}/", SocketAddr::new(host, address.port()))
+    }
+
+    /// Whether anybody has asked for the page, or come to watch.
+    pub fn has_guests(&self) -> bool {
+        self.shared.pages.load(Ordering::SeqCst) > 0 || self.shared.hub.attendance().0 > 0
+    }
+
+    /// Waits until all viewers have drawn the last frame and got the last word, and until those who have asked
+    /// for the page are there, with so much patience for each of them; for the first to come at all, until
+    /// `first`. Or until `stop` says so.
+    pub fn linger(&self, first: Instant, patience: Duration, stop: impl Fn() -> bool) {
+        let mut before = (0, 0);
+        let mut end = Instant::now() + patience;
+        loop {
+            let (arrivals, have_all) = self.shared.hub.attendance();
+            let guests = (self.shared.pages.load(Ordering::SeqCst), arrivals);
+            if guests != before {
+                (before, end) = (guests, Instant::now() + patience);
+            }
+            let came = guests != (0, 0);
+            let is_done = came && have_all && guests.0 <= arrivals;
+            if is_done || stop() || Instant::now() >= if came { end } else { first } {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Sends everybody away and stops. Connections that do not go are left to themselves.
@@ -236,13 +267,20 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         return refuse(stream, Status::Forbidden);
     }
     match (head.method.as_str(), head.path.as_str(), head.socket_key) {
-        ("GET", "/", _) => reply::page(stream, &shared.page, true),
+        ("GET", "/", _) => {
+            shared.pages.fetch_add(1, Ordering::SeqCst);
+            reply::page(stream, &shared.page, true);
+        }
         ("HEAD", "/", _) => reply::page(stream, &shared.page, false),
         ("GET", "/socket", Some(key)) => {
             if stream.write_all(reply::switching(&key).as_bytes()).is_ok() {
                 viewer::serve(stream, head.rest, &shared.hub, &shared.limits);
             }
         }
+        ("GET", "/scene.toml", _) => match shared.hub.scene() {
+            Some((name, text)) => reply::download(stream, &name, &text),
+            None => refuse(stream, Status::NotFound),
+        },
         ("GET", "/socket", None) => refuse(stream, Status::NotASocket),
         ("GET" | "HEAD", ..) => refuse(stream, Status::NotFound),
         _ => refuse(stream, Status::NotAllowed),

@@ -53,6 +53,27 @@ pub(super) fn page(mut stream: TcpStream, page: &[u8], whole: bool) {
     }
 }
 
+/// Sends a scene as a file to keep.
+pub(super) fn download(mut stream: TcpStream, name: &str, text: &str) {
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/toml; charset=utf-8\r\nContent-Disposition: attachment; \
+         filename=\"{}.toml\"\r\nContent-Length: {}\r\nCache-Control: no-store\r\nX-Content-Type-Options: \
+         nosniff\r\nConnection: close\r\n\r\n",
+        plain(name),
+        text.len()
+    );
+    if stream.write_all(head.as_bytes()).is_ok() && stream.write_all(text.as_bytes()).is_ok() {
+        part(stream);
+    }
+}
+
+/// A name of which nothing means anything to a header, or to a file system.
+fn plain(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let plain: String = name.chars().take(80).map(keep).collect();
+    if plain.is_empty() { "scene".into() } else { plain }
+}
+
 /// Sends a refusal.
 pub(super) fn refuse(mut stream: TcpStream, status: Status) {
     if stream.write_all(text(status).as_bytes()).is_ok() {

@@ -9,6 +9,7 @@ use super::hub::{Cursor, Hub};
 use super::message::Request;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tungstenite::error::{CapacityError, Error, ProtocolError};
@@ -23,6 +24,8 @@ const MOST_ANSWERS: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Viewer {
     state: Mutex<State>,
+    /// The last version of everything that it has had.
+    version: AtomicU64,
     bell: Condvar,
 }
 
@@ -39,6 +42,11 @@ impl Viewer {
     /// Something is new.
     pub(super) fn ring(&self) {
         self.change(|state| state.news = true);
+    }
+
+    /// Whether it has got everything up to this version, and drawn it.
+    pub(super) fn has(&self, version: u64) -> bool {
+        self.version.load(Ordering::Acquire) >= version
     }
 
     /// It is to go.
@@ -119,6 +127,9 @@ fn send(mut stream: &TcpStream, viewer: &Viewer, hub: &Hub, ping: Duration) -> i
         if let Some(frame) = news.frame {
             ready = false;
             send_frame(&mut stream, OpCode::Data(Data::Binary), &frame)?;
+        }
+        if let Some(version) = news.all {
+            viewer.version.store(version, Ordering::Release);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Simulations that are watched: what viewers do to them, and what they do not.
 
-use crate::client::{Client, serve};
+use crate::client::{self, Client, exchange, host, serve, status};
 use barchan::run::{Run, RunOptions};
 use barchan::scenario;
 use barchan::scene::Scene;
@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -230,6 +230,106 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
         frames
     });
     assert!(frames.iter().all(|count| *count > 1), "{frames:?}");
+}
+
+#[test]
+fn the_scene_can_be_kept_as_it_is_now() {
+    let scene = scene("bounce", &[("time.end", "0.05")]);
+    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
+    let mut kept = String::new();
+    let outcome = shown(&scene, options, |server| {
+        let address = server.address();
+        let mut client = Client::new(address);
+        assert_eq!(client.hear("hello")["controls"]["save"], true);
+        client.say(&json!({ "type": "set", "key": "gravity.2", "value": -3.25 }));
+        client.until(|status| status["parameters"]["gravity.2"] == -3.25);
+        // The number is told before the scene has it: one step lies in between at most.
+        while !kept.contains("-3.25") {
+            let request = format!("GET /scene.toml HTTP/1.1\r\n{}\r\n", host(address));
+            let answer = exchange(address, request.as_bytes());
+            let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+            assert!(head.starts_with("HTTP/1.1 200 OK") && head.contains("filename=\"bounce.toml\""), "{head}");
+            text.clone_into(&mut kept);
+        }
+        client.say(&json!({ "type": "reset" }));
+        client.say(&json!({ "type": "resume" }));
+        client.until(|status| status["state"] == "ended");
+    });
+    // What was seen from the start with that number is what a run of the scene gives.
+    let kept = Scene::from_toml(&kept, "scene.toml").unwrap();
+    let run = Run::start(&kept, &RunOptions::default()).unwrap().to_end(|_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(run.state_hash, barchan::output::hash_text(outcome.state_hash));
+    let plain = Run::start(&scene, &RunOptions::default()).unwrap().to_end(|_| ControlFlow::Continue(())).unwrap();
+    assert_ne!(run.state_hash, plain.state_hash);
+}
+
+#[test]
+fn the_last_frame_and_the_last_word_reach_everybody() {
+    let scene = scene("bounce", &[]);
+    let hub = Arc::new(Hub::new(&live::about(&scene, "run"), Controls::default()));
+    let mut server = serve(&hub, Limits::default());
+    let address = server.address();
+    let watch_options = WatchOptions { steps_total: 3, ..WatchOptions::default() };
+    let mut watch = Watch::new(hub, BTreeMap::new(), watch_options).unwrap();
+    let mut early = Client::new(address);
+    early.hear("hello");
+    // Nobody is ready for a frame before it is over.
+    let options = RunOptions { steps: Some(3), ..RunOptions::default() };
+    let run = Run::start(&scene, &options).unwrap();
+    let summary = run.to_end(|progress| {
+        watch.stepped(progress.simulation, progress.report);
+        if progress.step == 3 {
+            watch.take_last(progress.simulation);
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(summary.unwrap().steps, 3);
+    let fate = Some((live::Fate::Finished, "It came to its end.".into()));
+    watch.over(live::Ending { fate, report: Some("/runs/bounce/report.html".into()) });
+    let see = |client: &mut Client| {
+        let over = client.until(|status| !status["over"].is_null());
+        assert_eq!(over["over"]["report"], "/runs/bounce/report.html");
+        assert_eq!((&over["over"]["state"], &over["step"]), (&json!("finished"), &json!(3)));
+        assert_eq!(over["state"], "ended");
+        client.ready();
+        assert_eq!(head(&client.frame())["step"], 3);
+        client.ready();
+        assert_eq!(client.end().map(u16::from), Some(1001));
+    };
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        let closing = scope.spawn(|| {
+            server.linger(Instant::now(), Duration::from_secs(30), || false);
+            server.stop();
+        });
+        // One that has only just got the page.
+        let late = scope.spawn(|| {
+            assert_eq!(status(address, "/", &host(address)), "200");
+            std::thread::sleep(Duration::from_millis(200));
+            see(&mut Client::new(address));
+        });
+        std::thread::sleep(Duration::from_millis(400));
+        see(&mut early);
+        late.join().unwrap();
+        closing.join().unwrap();
+    });
+    assert!(begin.elapsed() < Duration::from_secs(20), "it ends when all have seen it");
+}
+
+#[test]
+fn nobody_is_waited_for_longer_than_told() {
+    let (server, hub) = client::server(Limits::default());
+    hub.post(&json!({ "type": "status" }));
+    let begin = Instant::now();
+    server.linger(begin + Duration::from_millis(100), Duration::from_secs(30), || false);
+    assert!((100..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    // Who is there and draws nothing has so much time and no more.
+    let mut client = Client::new(server.address());
+    client.hear("hello");
+    let begin = Instant::now();
+    server.linger(begin, Duration::from_millis(200), || false);
+    assert!((200..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    server.linger(begin + Duration::from_secs(60), Duration::from_secs(60), || true);
 }
 
 fn wire_of_nothing() -> Vec<u8> {

@@ -124,3 +124,44 @@ fn a_long_table_does_not_keep_viewers_waiting() {
         assert!(told.iter().all(|status| status["judged"] == 500), "{told:?}");
     });
 }
+
+#[test]
+#[cfg(unix)]
+fn what_has_become_of_a_run_is_told() {
+    let scratch = Scratch::new("fate");
+    let scene = scenario::find("bounce").unwrap().scene(&[]).unwrap();
+    let options = RunOptions { steps: Some(40), ..RunOptions::default() };
+    let record = || {
+        let directory = RunDirectory::create(&scratch.0, true).unwrap();
+        Run::start(&scene, &options).unwrap().record_in(directory).unwrap()
+    };
+    let under_way = record();
+    followed(&scratch.0, false, |client| {
+        let becomes = |client: &mut Client, fate: &str, state: &str| {
+            let status = client.until(|status| status["run"]["state"] == fate && status["state"] == state);
+            status["run"]["text"].as_str().unwrap().to_owned()
+        };
+        becomes(client, "running", "waiting");
+        // Killed: nobody has it, and it has left no summary.
+        drop(under_way);
+        let text = becomes(client, "killed", "ended");
+        assert!(text.contains("`barchan restart ") && text.contains(scratch.0.to_str().unwrap()), "{text}");
+        let stop = |step| if step == 30 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        record().to_end(|progress| stop(progress.step)).unwrap();
+        let text = becomes(client, "interrupted", "ended");
+        assert!(text.starts_with("It was stopped after step 30. `barchan restart "), "{text}");
+        let status = client.until(|status| status["run"]["step"] == 30);
+        assert_eq!(status["run"]["steps"], 40);
+        record().to_end(|_| ControlFlow::Continue(())).unwrap();
+        becomes(client, "finished", "ended");
+        let strict = RunOptions { strict: true, ..options };
+        let mut impossible = scene.clone();
+        (impossible.solver.tolerance, impossible.solver.max_iterations) = (1e-300, 1);
+        impossible.body[1].position.z = 0.0;
+        let directory = RunDirectory::create(&scratch.0, true).unwrap();
+        let run = Run::start(&impossible, &strict).unwrap().record_in(directory).unwrap();
+        run.to_end(|_| ControlFlow::Continue(())).unwrap_err();
+        let text = becomes(client, "failed", "ended");
+        assert!(text.contains("missed the tolerance"), "{text}");
+    });
+}

@@ -7,7 +7,7 @@
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
 use super::names::{is_number, whole_name};
-use super::vtk::{INDEXES, is_frame_file};
+use super::vtk::{INDEXES, SCRIPT, is_frame_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
     Summary, picture, sync_directory,
@@ -19,6 +19,8 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(unix)]
+use std::time::Duration;
 
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
@@ -32,7 +34,7 @@ pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
 /// which fails half-way can be repeated.
-const OWN_FILES: [&str; 7] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], HISTORY];
+const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], SCRIPT, HISTORY];
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug)]
@@ -93,6 +95,26 @@ impl RunDirectory {
         let file = File::options().write(true).open(&mark).attach("open", &mark)?;
         let lock = lock(file, &path)?;
         Ok(Self { path, _lock: lock })
+    }
+
+    /// Whether a process writes the run in this directory; `None` where the system does not tell. One that
+    /// wants to write it while this looks does not notice.
+    #[cfg(unix)]
+    pub fn is_in_use(path: &Path) -> Option<bool> {
+        use nix::errno::Errno;
+        let mark = File::open(path.join(STEPS)).ok()?;
+        // Shared: those who only look do not see each other.
+        match Lock::lock(mark, nix::fcntl::FlockArg::LockSharedNonblock) {
+            Ok(_) => Some(false),
+            Err((_, Errno::EWOULDBLOCK)) => Some(true),
+            Err(_) => None,
+        }
+    }
+
+    /// Whether a process writes the run in this directory; `None` where the system does not tell.
+    #[cfg(not(unix))]
+    pub fn is_in_use(_: &Path) -> Option<bool> {
+        None
     }
 
     /// Removes the files of the run but for its scene, so that it can begin anew.
@@ -296,15 +318,20 @@ type Lock = nix::fcntl::Flock<File>;
 #[cfg(not(unix))]
 type Lock = File;
 
-/// Keeps other processes away. Where the file system knows no locks, nothing does.
+/// Keeps other processes away. Where the file system knows no locks, nothing does. Those who look whether a
+/// run is in use hold its lock for a moment: it is asked for more than once.
 #[cfg(unix)]
-fn lock(mark: File, path: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
+fn lock(mut mark: File, path: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
     use nix::errno::Errno;
-    match Lock::lock(mark, nix::fcntl::FlockArg::LockExclusiveNonblock) {
-        Ok(lock) => Ok(Some(Arc::new(lock))),
-        Err((_, Errno::EWOULDBLOCK)) => Err(OutputError::InUse { path: path.to_owned() }),
-        Err(_) => Ok(None),
+    for _ in 0..10 {
+        mark = match Lock::lock(mark, nix::fcntl::FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(Some(Arc::new(lock))),
+            Err((mark, Errno::EWOULDBLOCK)) => mark,
+            Err(_) => return Ok(None),
+        };
+        std::thread::sleep(Duration::from_millis(20));
     }
+    Err(OutputError::InUse { path: path.to_owned() })
 }
 
 #[cfg(not(unix))]
@@ -453,8 +480,30 @@ mod tests {
         let also = run.clone();
         drop(run);
         assert!(RunDirectory::reopen(scratch.path()).is_err());
+        assert_eq!(RunDirectory::is_in_use(scratch.path()), Some(true));
         drop(also);
+        assert_eq!(RunDirectory::is_in_use(scratch.path()), Some(false));
+        assert_eq!(RunDirectory::is_in_use(&scratch.path().join("nowhere")), None);
         RunDirectory::reopen(scratch.path()).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn those_who_look_keep_nobody_from_writing() {
+        let scratch = Scratch::new();
+        RunDirectory::create(scratch.path(), false).unwrap().write_scene("first").unwrap();
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    RunDirectory::is_in_use(scratch.path());
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let refused = (0..100).filter(|_| RunDirectory::reopen(scratch.path()).is_err()).count();
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(refused, 0);
+        });
     }
 
     #[test]

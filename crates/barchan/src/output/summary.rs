@@ -50,6 +50,9 @@ pub struct Summary {
     pub peak_rss_bytes: u64,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
+    /// Why the run failed, if it did.
+    #[serde(default)]
+    pub failure: Option<String>,
     /// How often the run has gone on after it had stopped.
     #[serde(default)]
     pub restarts: u64,
@@ -258,7 +261,8 @@ impl Summary {
                 if failed == 1 { "a checkpoint was lost".into() } else { format!("{failed} checkpoints were lost") };
             warnings.push(format!("{lost}: {failure}"));
         }
-        if self.interrupted {
+        // What failed says so itself, and why.
+        if self.interrupted && self.failure.is_none() {
             warnings.push("the run was interrupted before its end".into());
         }
         warnings
@@ -323,6 +327,7 @@ mod tests {
             seconds,
             peak_rss_bytes: 180_000_000,
             interrupted: false,
+            failure: None,
             restarts: 0,
             restarted_at: None,
             passed_over: Vec::new(),
@@ -341,7 +346,7 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "bodies checkpoints contacts energy interrupted max_penetration mean_penetration passed_over \
+            "bodies checkpoints contacts energy failure interrupted max_penetration mean_penetration passed_over \
              peak_rss_bytes ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
         );
         assert_eq!(keys(&json["energy"]), "kinetic potential");
@@ -388,6 +393,8 @@ mod tests {
                         WARNING: 2 checkpoints were lost: cannot write x: no room\n\
                         WARNING: the run was interrupted before its end\n";
         assert!(table.ends_with(expected), "{table}");
+        summary.failure = Some("the state is not finite".into());
+        assert!(!summary.table().contains("interrupted"), "it failed, and nobody has stopped it");
     }
 
     #[test]

@@ -293,11 +293,14 @@ impl Run {
         }
         let result = advanced.and_then(|()| self.end());
         self.settle_checkpoint();
-        let summary = self.summary();
+        let mut summary = self.summary();
+        let judged = self.judge(&summary);
+        let failure = result.as_ref().err().or(judged.as_ref().err());
+        summary.failure = failure.map(ToString::to_string);
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
         let written = agree(self.simulation.line().1, written);
         // The first error is the one to report.
-        let result = result.and_then(|()| Ok(written?)).and_then(|()| self.judge(&summary));
+        let result = result.and_then(|()| Ok(written?)).and(judged);
         match self.one_speaks(result) {
             Ok(()) => Ok(summary),
             Err(error) => Err(RunFailure { summary: Box::new(summary), error }),
@@ -573,6 +576,7 @@ mod tests {
         let failure = run.to_end(carry_on).unwrap_err();
         assert!(matches!(failure.error, RunError::Step(StepError::Overflow { step: 2, body: 1 })), "{failure}");
         assert!(failure.summary.interrupted && failure.summary.steps == 1);
+        assert_eq!(failure.summary.failure, Some(failure.error.to_string()));
         assert!(scratch.path().join("summary.json").exists() && !scratch.path().join("picture.png").exists());
     }
 }

@@ -96,6 +96,7 @@ impl Tally {
             seconds: self.seconds,
             peak_rss_bytes: memory[0] as u64,
             interrupted: false,
+            failure: None,
             restarts: 0,
             restarted_at: None,
             passed_over: Vec::new(),

@@ -26,4 +26,4 @@ pub use reader::{FrameError, StoredFrames, examine_frame};
 pub use writer::{FrameOptions, FrameWriter};
 
 pub(crate) use writer::indexed_times;
-pub(super) use writer::{INDEXES, is_frame_file};
+pub(super) use writer::{INDEXES, SCRIPT, is_frame_file};

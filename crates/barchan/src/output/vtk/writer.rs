@@ -24,6 +24,9 @@ const BODY_PART: usize = 0;
 const CONTACT_PART: usize = 1;
 const WALL_PART: usize = 2;
 
+/// A script for ParaView that opens them as they are meant.
+pub(in crate::output) const SCRIPT: &str = "open_in_paraview.py";
+
 /// The indexes of frames.
 pub(in crate::output) const INDEXES: [&str; 3] = [PARTS[0].1, PARTS[1].1, PARTS[2].1];
 
@@ -227,7 +230,12 @@ impl FrameWriter {
         if self.options.contacts {
             self.write_index(CONTACT_PART, |k| self.indexed_name(CONTACT_PART, k))?;
         }
-        self.write_index(BODY_PART, |k| self.indexed_name(BODY_PART, k))
+        self.write_index(BODY_PART, |k| self.indexed_name(BODY_PART, k))?;
+        let script = self.run.join(SCRIPT);
+        if script.exists() {
+            return Ok(());
+        }
+        write_whole(&script, |file| file.write_all(include_bytes!("open_in_paraview.py")))
     }
 
     fn put_together<T>(&self, part: usize, kind: &Kind<T>, number: usize) -> Result<(), OutputError> {
