@@ -70,9 +70,9 @@ fn tell_origin(run: &Run, ranks: usize) {
     }
     if let Some(engine) = &run.origin().engine {
         note(format_args!(
-            "NOTE: the checkpoint was written by Barchan {engine}, and this is {}: results may differ from those of one \
-             version alone",
-            env!("CARGO_PKG_VERSION")
+            "NOTE: the checkpoint was written by Barchan {engine}, and this is {}: results may differ in the last bits \
+             from those of one of them alone",
+            barchan::checkpoint::engine()
         ));
     }
     if let Some(before) = run.origin().ranks {

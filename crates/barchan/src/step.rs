@@ -256,10 +256,10 @@ impl Simulation {
         report.solver = timed(&mut seconds.solve, || self.solve());
         let solved = self.effort();
         timed(&mut seconds.integrate, || self.advance());
+        let work = Work { bodies: (found - start) + (self.effort() - solved), contacts: solved - posed };
+        self.note_work(work, report.solver.iterations);
+        let sound = timed(&mut seconds.integrate, || self.check(&report));
         report.seconds = seconds;
-        let seconds = Work { bodies: (found - start) + (self.effort() - solved), contacts: solved - posed };
-        self.note_work(seconds, report.solver.iterations);
-        let sound = self.check(&report);
         self.compare(sound, &mut report).map(|()| report)
     }
 

@@ -1,80 +1,84 @@
-//! What a checkpoint of a million bodies costs: how long the simulation waits for it, and how long it
-//! takes until it is on the disk, beside the same bytes written plainly.
+//! What checkpoints of a million bodies cost a run: how long its steps wait for one, though the frame before
+//! it is still on its way to the disk. And how long the same bytes take to the disk, beside writing them
+//! plainly, and back.
 
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
-use barchan::checkpoint::Part;
-use barchan::output::{AtomicFile, CheckpointFolder, OutputError};
-use barchan::step::Simulation;
+use barchan::checkpoint::{read_head, read_part};
+use barchan::output::{CheckpointFolder, RunDirectory, Summary};
+use barchan::run::{Run, RunFailure, RunOptions};
+use barchan::step::{Simulation, StepOptions};
 use serde_json::json;
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-const STEPS: usize = 2;
-/// Each is measured so often, and the best counts.
+/// Steps between checkpoints: enough for one to be on the disk before the next.
+const INTERVAL: u64 = 5;
+/// Checkpoints; the longest pause counts.
+const CHECKPOINTS: u64 = 3;
+/// Writing is measured so often, and the best counts.
 const TIMES: usize = 3;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
-    let mut contacts = 0;
-    for _ in 0..STEPS {
-        contacts = simulation.step()?.contacts;
-    }
     let directory = context.cache.join("checkpoint-bench");
-    let folder = CheckpointFolder::of_run(&directory);
-    folder.make()?;
-    let (mut pause, mut disk, mut raw, mut bytes) = (f64::INFINITY, f64::INFINITY, f64::INFINITY, 0);
+    let measured = measure(context, &directory);
+    let _ = fs::remove_dir_all(&directory);
+    measured
+}
+
+fn measure(context: &Context, directory: &Path) -> Result<Figures, Failure> {
+    let summary = kept_run(context, directory)?;
+    let folder = CheckpointFolder::of_run(directory);
+    let damaged = |damage| Failure::Failed(format!("the checkpoint cannot be read back: {damage}"));
+    let start = Instant::now();
+    let head = read_head(&folder, summary.steps).map_err(damaged)?;
+    drop(read_part(&folder, &head, 0).map_err(damaged)?);
+    let read = start.elapsed().as_secs_f64();
+    let path = folder.part(summary.steps, 0);
+    let bytes = fs::read(&path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
+    let (mut disk, mut raw) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..TIMES {
         let start = Instant::now();
-        let mut part = Part::gather(&mut simulation, [0, 1], &[]);
-        pause = pause.min(start.elapsed().as_secs_f64());
-        // What the thread does.
-        let start = Instant::now();
-        Part::seal(&mut part);
-        write(&folder.part(1, 0), &part)?;
+        folder.write(&path, &bytes)?;
         disk = disk.min(start.elapsed().as_secs_f64());
         let start = Instant::now();
-        plain(&directory.join("raw"), &part)?;
+        plain(&directory.join("raw"), &bytes)?;
         raw = raw.min(start.elapsed().as_secs_f64());
-        bytes = part.len();
     }
-    let start = Instant::now();
-    let read = Part::read(&fs::read(folder.part(1, 0)).map_err(|error| unread(&error))?);
-    let read_seconds = start.elapsed().as_secs_f64();
-    read.map_err(|damage| Failure::Failed(format!("the checkpoint cannot be read back: {damage}")))?;
-    let _ = fs::remove_dir_all(&directory);
-    let bodies = simulation.world.bodies.len();
     Ok(figures(json!({
-        "bodies": bodies,
-        "contacts": contacts,
-        "bytes": bytes,
-        "bytes_per_body": bytes as f64 / bodies as f64,
-        "seconds_of_pause": pause,
+        "bodies": summary.bodies,
+        "contacts": summary.contacts,
+        "bytes": bytes.len(),
+        "bytes_per_body": bytes.len() as f64 / summary.bodies as f64,
+        "seconds_a_step": summary.seconds.total / summary.steps as f64,
+        "longest_pause": summary.checkpoints.longest_pause,
         "seconds_to_the_disk": disk,
         "seconds_of_raw_bytes": raw,
         "against_raw_bytes": disk / raw,
-        "seconds_to_read": read_seconds,
+        "seconds_to_read": read,
     })))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    let mut file = AtomicFile::create(path)?;
-    let written = file.write_all(bytes);
-    written.map_err(|source| OutputError::Io { operation: "write", path: path.to_owned(), source })?;
-    file.finish()
+/// A short run of the bed, with a frame at every step that is kept.
+fn kept_run(context: &Context, directory: &Path) -> Result<Summary, Failure> {
+    let mut scene = settled::scene(1000)?;
+    (scene.checkpoint.steps, scene.checkpoint.seconds) = (INTERVAL, 0.0);
+    scene.output.frame_interval = INTERVAL as f64 * scene.time.step;
+    let simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, StepOptions::from(&scene));
+    // One less, so that the end is not one of them: there everything is waited for.
+    let options = RunOptions { steps: Some((CHECKPOINTS + 1) * INTERVAL - 1), ..RunOptions::default() };
+    let run = Run::of(&scene, &options, simulation).record_in(RunDirectory::create(directory, true)?)?;
+    run.to_end(|_| ControlFlow::Continue(())).map_err(|RunFailure { error, .. }| error.into())
 }
 
-/// The same bytes without a seal, and with the same care that they are on the disk.
+/// The same bytes as they are, and with the same care that they are on the disk.
 fn plain(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = fs::File::create(path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_data()
     });
     written.map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
-}
-
-fn unread(error: &std::io::Error) -> Failure {
-    Failure::Failed(format!("cannot read the checkpoint: {error}"))
 }

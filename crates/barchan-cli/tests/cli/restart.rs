@@ -35,11 +35,10 @@ fn rows(desk: &Desk, name: &str) -> Vec<String> {
     text.lines().map(kept).collect()
 }
 
-/// All files but those with times in them.
+/// All files but those that tell of times and restarts.
 fn results(desk: &Desk, run: &str) -> Vec<(String, Vec<u8>)> {
-    let timed =
-        |name: &String| ["checkpoints", "steps.csv", "summary.json", "report.html"].iter().any(|t| name.starts_with(t));
-    let names = files(&desk.path(run)).into_iter().filter(|name| !timed(name));
+    let telling = ["checkpoints", "restarts.csv", "steps.csv", "summary.json", "report.html"];
+    let names = files(&desk.path(run)).into_iter().filter(|name| !telling.iter().any(|t| name.starts_with(t)));
     names.map(|name| (name.clone(), fs::read(desk.path(run).join(name)).unwrap())).collect()
 }
 
@@ -91,8 +90,12 @@ fn a_run_killed_at_any_moment_goes_on_to_the_last_bit() {
     assert_eq!(desk.barchan(&format!("{RUN} --out whole")).code, 0);
     let whole = start.elapsed();
     let mut random = random(5);
-    let (mut kills, mut anew) = (0, 0);
-    for trial in 0..14 {
+    let (mut kills, mut anew, mut trials) = (0, 0, 0);
+    // A machine that is busy now and not later lets some come to their end before they are killed.
+    while kills < 20 {
+        let trial = trials;
+        trials += 1;
+        assert!(trials < 40, "only {kills} runs were killed");
         let run = format!("run{trial}");
         // Up to its end, and often within the first checkpoints.
         let moment = |random: f64| whole.mul_f64(random * random);
@@ -109,8 +112,7 @@ fn a_run_killed_at_any_moment_goes_on_to_the_last_bit() {
         same(&desk, &run, "whole", &format!("trial {trial}: {said:?}"));
         fs::remove_dir_all(desk.path(&run)).unwrap();
     }
-    assert!(kills >= 20, "only {kills} runs were killed");
-    assert!(anew < 14, "no run has gone on from a checkpoint");
+    assert!(anew < trials, "no run has gone on from a checkpoint");
 }
 
 #[test]

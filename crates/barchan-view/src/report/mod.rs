@@ -232,7 +232,9 @@ impl RunFiles {
             solve: steps.sum("seconds_solve"),
             integrate: steps.sum("seconds_integrate"),
             output: steps.sum("seconds_output"),
+            checkpoint: steps.sum("seconds_checkpoint"),
             total: f64::NAN,
+            ..StageSeconds::default()
         };
         json!({
             "bodies": value("bodies"),

@@ -4,6 +4,15 @@ use super::seal::{self, Damage, Kind, senseless};
 use crate::scene::Scene;
 use crate::util::pack::{Pack, Unpacker};
 
+/// This engine: its version, and the machine that it was built for. Others may round in other ways: sines
+/// and powers come from the mathematics library of the system. The instructions of the processor do not
+/// matter.
+pub fn engine() -> String {
+    let library = [(cfg!(target_env = "gnu"), "-gnu"), (cfg!(target_env = "musl"), "-musl")];
+    let library = library.iter().find(|known| known.0).map_or("", |known| known.1);
+    format!("{} ({}-{}{library})", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS)
+}
+
 /// What makes parts a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
@@ -11,12 +20,10 @@ pub struct Head {
     pub step: u64,
     /// Whether the run had come to its end, with the last frame and the picture.
     pub is_end: bool,
-    /// How often the run had gone on from a checkpoint.
-    pub restarts: u64,
     /// The scene as it was run.
     pub scene: String,
-    /// The version of the engine.
-    pub version: String,
+    /// What has written it, see [`engine`].
+    pub engine: String,
     /// A part a rank.
     pub parts: Vec<PartNote>,
 }
@@ -47,11 +54,11 @@ impl Pack for PartNote {
 impl Head {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Self { step, is_end, restarts, scene, version, parts } = self;
+        let Self { step, is_end, scene, engine, parts } = self;
         let mut bytes = seal::begin();
-        [*step, *restarts].pack(&mut bytes);
+        step.pack(&mut bytes);
         is_end.pack(&mut bytes);
-        version.pack(&mut bytes);
+        engine.pack(&mut bytes);
         scene.pack(&mut bytes);
         (parts.len() as u64).pack(&mut bytes);
         parts.iter().for_each(|part| part.pack(&mut bytes));
@@ -74,13 +81,12 @@ impl Head {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let [step, restarts] = from.take()?;
-        let (is_end, version, scene) = (from.take()?, from.take()?, from.take()?);
+        let (step, is_end, engine, scene) = (from.take()?, from.take()?, from.take()?, from.take()?);
         let mut parts = Vec::new();
         for _ in 0..from.take::<u64>()? {
             parts.push(from.take()?);
         }
-        Some(Self { step, is_end, restarts, scene, version, parts })
+        Some(Self { step, is_end, scene, engine, parts })
     }
 
     /// The cuts between the ranges of ranks, where there are any.
@@ -110,9 +116,8 @@ mod tests {
         Head {
             step: 500,
             is_end: true,
-            restarts: 2,
             scene: Scene::default().to_toml(),
-            version: "0.1.0".into(),
+            engine: engine(),
             parts: vec![note(0), note(7), note(9)],
         }
     }

@@ -21,12 +21,15 @@ mod part;
 mod seal;
 mod writer;
 
-pub use head::{Head, PartNote};
+pub use head::{Head, PartNote, engine};
 pub use part::Part;
 pub use seal::{Damage, LENGTH as SEAL_LENGTH, VERSION};
 pub(crate) use writer::{Before, Taken, Writer};
 
+use crate::comm::Solo;
 use crate::output::CheckpointFolder;
+use crate::scene::Scene;
+use crate::step::Simulation;
 use std::fs;
 
 /// Reads the head of a step.
@@ -82,6 +85,22 @@ pub fn examine(bytes: &[u8]) -> Result<Contents, Damage> {
 
 /// The same for bytes whose seal may be wrong: what is inside is read as a head and as a part, as if
 /// the seal were right. For those who look for bytes that do harm.
-pub fn examine_unsealed(payload: &[u8]) -> [bool; 2] {
-    [Head::parse(payload).is_ok(), Part::parse(payload).is_ok()]
+pub fn examine_unsealed(payload: &[u8]) -> (Result<Head, Damage>, Result<Part, Damage>) {
+    (Head::parse(payload), Part::parse(payload))
+}
+
+/// A simulation that goes on from all parts of a checkpoint of this scene, on one rank. It has no run
+/// directory: [`crate::run::Run::resume`] goes on with that, too.
+///
+/// # Errors
+/// If a part does not fit the scene, or the scene cannot be used.
+pub fn go_on(scene: &Scene, parts: &[Part]) -> Result<Simulation, Damage> {
+    for part in parts {
+        part.fit(scene, parts.len())?;
+    }
+    let went = match parts {
+        [part] => Simulation::resume(scene, part.state.clone(), &[], Box::new(Solo)),
+        _ => Simulation::resume_anew(scene, parts.len(), |k| Ok(parts[k].state.clone()), Box::new(Solo)),
+    };
+    went.map_err(|error| Damage::Contents(error.to_string()))
 }

@@ -1,11 +1,13 @@
 //! A rank's part of a checkpoint: the state, and the run's record up to there.
 
 use super::seal::{self, Damage, Kind, senseless};
+use crate::scene::Scene;
 use crate::step::{Kept, Simulation};
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::Bodies;
 
 /// A part, read back.
+#[derive(Clone)]
 pub struct Part {
     /// The rank that wrote it, of how many.
     pub place: [u32; 2],
@@ -59,6 +61,18 @@ impl Part {
         let record = record.ok_or_else(|| senseless("record"))?.to_vec();
         let state = Kept::restore(&mut from).filter(|_| from.is_empty()).ok_or_else(|| senseless("state"))?;
         Ok(Self { place, record, state, checksum: 0 })
+    }
+
+    /// Whether it can be one of so many of a run of this scene.
+    ///
+    /// # Errors
+    /// If not: why.
+    pub(crate) fn fit(&self, scene: &Scene, parts: usize) -> Result<(), Damage> {
+        let [rank, ranks] = self.place;
+        if ranks as usize != parts || rank >= ranks {
+            return Err(Damage::Contents(format!("it is part {rank} of {ranks}, where there are {parts}")));
+        }
+        self.state.misfit(scene, self.place).map_or(Ok(()), |misfit| Err(Damage::Contents(misfit)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! When checkpoints are taken, and how they come to the disk while the simulation goes on.
 //!
 //! Taking one copies the state to memory; that is all that the simulation waits for. A thread writes
-//! the copy. On one rank it writes the head as well. On several the head waits until all of them have
+//! the copy, when the frames before it are on the disk. On one rank it writes the head as well. On several the head waits until all of them have
 //! their parts on the disk, which they tell each other in the vote after every step, and only then
 //! does rank 0 write it.
 //!
@@ -18,6 +18,7 @@ use crate::util::pack::{Pack, Unpacker};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -51,15 +52,21 @@ struct Pending {
     part: Option<JoinHandle<Result<PartNote, OutputError>>>,
 }
 
-/// What must be on the disk before a checkpoint counts: tables, and directories with new names.
+/// What must be on the disk before a checkpoint counts: frames, tables, and directories with new names.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
+    /// Comes when all frames that were taken are there, unless they are.
+    pub(crate) frames: Option<Receiver<()>>,
     pub(crate) files: Vec<(File, PathBuf)>,
     pub(crate) directories: Vec<PathBuf>,
 }
 
 impl Before {
-    fn sync(&self) -> Result<(), OutputError> {
+    fn sync(&self, folder: &CheckpointFolder) -> Result<(), OutputError> {
+        if let Some(frames) = &self.frames {
+            let lost = |_| io::Error::other("a frame before it could not be written");
+            frames.recv().map_err(lost).attach("write a checkpoint to", folder.path())?;
+        }
         for (file, path) in &self.files {
             match file.sync_data() {
                 // Some special files cannot be synchronised; there is nothing to lose then.
@@ -89,7 +96,7 @@ impl Job {
     fn run(mut self) -> Result<PartNote, OutputError> {
         // First, so that the name of the folder is brought to the disk with others.
         self.folder.make()?;
-        self.before.sync()?;
+        self.before.sync(&self.folder)?;
         let checksum = Part::seal(&mut self.bytes);
         let note = PartNote { length: self.bytes.len() as u64, checksum, first_key: self.first_key };
         self.folder.write(&self.folder.part(self.head.step, self.rank), &self.bytes)?;

@@ -7,8 +7,8 @@
 
 use super::Domain;
 use super::balance::{Balance, Work};
-use super::seats::Seats;
-use super::start::{cannot_divide, is_movable, large_bodies, reach_of_many};
+use super::seats::{Seats, is_near};
+use super::start::{can_be_cut, cannot_divide, large_bodies, reach_of_many};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
 use crate::partition::{Curve, Cuts, Morton, Partition, Periods, build};
@@ -19,6 +19,7 @@ use crate::world::{Bodies, Standing, World};
 use glam::DVec3;
 
 /// A domain between two steps.
+#[derive(Clone)]
 pub(crate) struct KeptDomain {
     seats: Seats,
     images: Vec<(u32, [i8; 3])>,
@@ -28,6 +29,7 @@ pub(crate) struct KeptDomain {
 }
 
 /// What was measured for balance, and the curve that was cut by it.
+#[derive(Clone)]
 struct KeptBalance {
     curve: Aabb,
     counts: [u32; 3],
@@ -105,7 +107,7 @@ impl Domain {
         let work = places.into_iter().map(|x| (x, 1.0));
         let partition = build(&scene.domain, &scene.extent(), reach_of_many(scene), work, &mut *comm);
         let partition = SceneError::agree(&mut *comm, partition.map_err(cannot_divide(scene)))?;
-        let can_move = is_movable(scene, &*comm);
+        let can_move = can_be_cut(scene, comm.size());
         let domain = Self::new(comm, partition, scene.periods());
         Ok(if can_move { domain.balanced(&scene.domain) } else { domain })
     }
@@ -149,13 +151,28 @@ impl KeptDomain {
         } else {
             None
         };
-        let shown = bodies.standing.iter().filter(|standing| **standing == Standing::Image).count();
-        let is_sound = images.len() == shown
-            && images.iter().all(|image| (image.0 as usize) < bodies.len())
-            && apart.iter().all(|mark| (mark.0 as usize) < contacts)
+        // Images stand at the end, and nothing else refers to them.
+        let (itself, shown) = bodies.standing.split_at_checked(bodies.len().checked_sub(images.len())?)?;
+        let is_sound = shown.iter().all(|standing| *standing == Standing::Image)
+            && itself.iter().all(|standing| *standing != Standing::Image)
+            && images.iter().all(|image| (image.0 as usize) < itself.len() && is_near(image.1))
+            && seats.entries.iter().all(|entry| (entry.body as usize) < itself.len())
+            && apart.iter().all(|mark| (mark.0 as usize) < contacts && is_near(mark.1))
             && apart.is_sorted_by_key(|mark| mark.0)
             && balance.as_ref().is_none_or(|kept| kept.numbers[3] > 0.0);
         is_sound.then_some(Self { seats, images, fixtures, apart, balance })
+    }
+}
+
+impl KeptDomain {
+    /// Bodies without images.
+    pub(crate) fn bodies(&self, bodies: &Bodies) -> usize {
+        bodies.len() - self.images.len()
+    }
+
+    /// Whether it can be that of a rank of so many, in this scene.
+    pub(crate) fn suits(&self, scene: &Scene, place: [u32; 2], bodies: &Bodies) -> bool {
+        self.seats.suit(place, bodies) && self.balance.is_some() == can_be_cut(scene, place[1] as usize)
     }
 }
 

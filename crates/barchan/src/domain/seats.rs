@@ -8,6 +8,7 @@
 use crate::partition::Seat;
 use crate::util::bulk::Keep;
 use crate::util::pack::{Pack, Unpacker};
+use crate::world::{Bodies, Standing};
 
 /// No entry: only this rank has the body, and once.
 pub(super) const NONE: u32 = u32::MAX;
@@ -38,6 +39,11 @@ pub(super) struct Seats {
     seats: Vec<Seat>,
     /// The entry of each body, or [`NONE`], or [`EVERYWHERE`].
     pub(super) of_body: Vec<u32>,
+}
+
+/// Whether a shift is as small as shifts and differences of shifts are: no sum of some of them overflows.
+pub(super) fn is_near(shift: [i8; 3]) -> bool {
+    shift.iter().all(|periods| (-4..=4).contains(periods))
 }
 
 /// The difference of two shifts.
@@ -125,11 +131,22 @@ impl Seats {
         }
         this.of_body = Vec::restore(from)?;
         let count = this.entries.len();
+        let is_listed = |(k, entry): (usize, &Entry)| this.of_body.get(entry.body as usize) == Some(&(k as u32));
         let is_sound = this.of_body.len() <= bodies
             && this.of_body.iter().all(|&k| k == NONE || k == EVERYWHERE || (k as usize) < count)
-            && this.entries.iter().all(|entry| (entry.body as usize) < bodies)
+            && this.entries.iter().enumerate().all(is_listed)
+            && this.entries.iter().all(|entry| is_near(entry.shift) && this.of(entry).is_sorted())
+            && this.seats.iter().all(|seat| is_near(seat.shift))
             && this.entries.is_sorted_by_key(|entry| entry.id);
         is_sound.then_some(this)
+    }
+
+    /// Whether they can be the lists of a rank of so many, whose bodies these are: it owns what is its own.
+    pub(super) fn suit(&self, [rank, ranks]: [u32; 2], bodies: &Bodies) -> bool {
+        self.entries.iter().all(|entry| {
+            let is_own = bodies.standing[entry.body as usize] == Standing::Own;
+            entry.owner < ranks && is_own == (entry.owner == rank)
+        }) && self.seats.iter().all(|seat| seat.rank < ranks)
     }
 
     /// The seats of an entry, ascending.

@@ -21,7 +21,7 @@ impl Domain {
         let begun = divide(scene, &mut *comm, &cannot_divide(scene));
         let (partition, mut world) = SceneError::agree(&mut *comm, begun)?;
         let large = large_bodies(scene, &*partition);
-        let can_move = is_movable(scene, &*comm);
+        let can_move = can_be_cut(scene, comm.size());
         let mut domain = Self::new(comm, partition, scene.periods());
         if can_move {
             domain = domain.balanced(&scene.domain);
@@ -45,9 +45,9 @@ pub(super) fn large_bodies(scene: &Scene, partition: &dyn Partition) -> Vec<u64>
     (0..).zip(&scene.body).filter(|(_, body)| large(body)).map(|(id, _)| id).collect()
 }
 
-/// Whether space may be divided anew during the run.
-pub(super) fn is_movable(scene: &Scene, comm: &dyn Communicator) -> bool {
-    comm.size() > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton)
+/// Whether so many ranks may divide space anew during the run.
+pub(super) fn can_be_cut(scene: &Scene, ranks: usize) -> bool {
+    ranks > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton)
 }
 
 /// How far bodies of which there are many may reach.

@@ -11,6 +11,7 @@
 //! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `checkpoints/step-000000500.head`, ... | [`CheckpointFolder`] | whole, the last few |
+//! | `restarts.csv` | [`RunDirectory`] | a line whenever the run goes on |
 //! | `picture.png` | [`RunDirectory::write_picture`] | whole, once |
 //! | `report.html` | the crate `barchan-view` | whole, at the end |
 //! | `summary.json` | [`RunDirectory::write_summary`] | whole, at the end |
@@ -55,8 +56,8 @@ pub use steps::{StepRow, StepsWriter};
 pub use summary::{CheckpointSummary, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes};
 pub(crate) use vtk::indexed_times;
 pub use vtk::{
-    ExportError, FrameError, FrameOptions, FrameWriter, StoredFrames, frame_bytes, write_bodies, write_contacts,
-    write_vtkhdf,
+    ExportError, FrameError, FrameOptions, FrameWriter, StoredFrames, examine_frame, frame_bytes, write_bodies,
+    write_contacts, write_vtkhdf,
 };
 
 use crate::comm::{Communicator, Reduction};

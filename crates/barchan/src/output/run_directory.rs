@@ -16,7 +16,7 @@ use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(unix)]
@@ -25,6 +25,7 @@ use std::time::Duration;
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
 const HISTORY: &str = "history.csv";
+const RESTARTS: &str = "restarts.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
 /// Written by those who look at runs.
@@ -149,6 +150,34 @@ impl RunDirectory {
     pub fn read_scene(&self) -> Result<String, OutputError> {
         let path = self.path.join(SCENE);
         fs::read_to_string(&path).attach("read", &path)
+    }
+
+    /// Notes that the run goes on after a step, in `restarts.csv`. Returns how often it has by now.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub(crate) fn note_restart(
+        &self,
+        step: u64,
+        engine: &str,
+        ranks: usize,
+        threads: usize,
+    ) -> Result<u64, OutputError> {
+        let path = self.path.join(RESTARTS);
+        let mut file = File::options().create(true).append(true).read(true).open(&path).attach("open", &path)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).attach("read", &path)?;
+        let mut more = String::new();
+        if text.is_empty() {
+            more += "step,engine,ranks,threads\n";
+        } else if !text.ends_with(b"\n") {
+            // The end of a line was lost with the process that wrote it.
+            more += "\n";
+        }
+        more += &format!("{step},{engine},{ranks},{threads}\n");
+        file.write_all(more.as_bytes()).attach("write", &path)?;
+        let lines = [&text[..], more.as_bytes()].iter().flat_map(|text| text.iter()).filter(|&&b| b == b'\n').count();
+        Ok(lines.saturating_sub(1) as u64)
     }
 
     /// The summary of the run, if it has come to write one that can be read.
@@ -323,11 +352,12 @@ fn lock(mark: File, _: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
 /// Removes the files that a run writes but for its mark, and nothing else.
 fn remove_run(path: &Path) -> Result<(), OutputError> {
     remove_results(path)?;
+    remove(&path.join(RESTARTS))?;
     remove(&path.join(format!(".{SCENE}{PARTIAL_SUFFIX}")))?;
     remove(&path.join(SCENE))
 }
 
-/// The same, and the scene stays.
+/// The same, and the scene stays, and how often it was gone on with.
 fn remove_results(path: &Path) -> Result<(), OutputError> {
     let remove_all = |directory: &Path, is_own: fn(&str) -> bool| {
         for entry in fs::read_dir(directory).attach("read directory", directory)? {

@@ -123,11 +123,13 @@ columns! {
     seconds_integrate: f64,
     /// Seconds spent on writing.
     seconds_output: f64,
+    /// Seconds spent on waiting for checkpoints.
+    seconds_checkpoint: f64,
 }
 
 impl StepRow {
-    /// What is told of a step that ended at this time, with this energy. Seconds of output are not
-    /// known here.
+    /// What is told of a step that ended at this time, with this energy. Seconds of output and
+    /// checkpoints are not known here.
     pub fn of(step: u64, time: f64, report: &StepReport, energy: Energy) -> Self {
         let (solver, seconds) = (&report.solver, &report.seconds);
         Self {
@@ -153,6 +155,7 @@ impl StepRow {
             seconds_solve: seconds.solve,
             seconds_integrate: seconds.integrate,
             seconds_output: 0.0,
+            seconds_checkpoint: 0.0,
         }
     }
 }
@@ -254,8 +257,8 @@ mod tests {
         assert!(text.ends_with('\n'));
         let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
-        assert_eq!(header.len(), 22);
-        assert_eq!((header[0], header[21]), ("step", "seconds_output"));
+        assert_eq!(header.len(), 23);
+        assert_eq!((header[0], header[22]), ("step", "seconds_checkpoint"));
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), 2000);
         assert!(rows.iter().all(|r| r.len() == header.len()));

@@ -82,7 +82,8 @@ pub struct CheckpointSummary {
     pub failed: u64,
     /// Why the last of these did not.
     pub failure: Option<String>,
-    /// The longest that the simulation waited for one, and for the frames before it, in seconds.
+    /// The longest that the simulation waited for one, on several ranks also for the frames before it, in
+    /// seconds.
     pub longest_pause: f64,
 }
 
@@ -126,8 +127,25 @@ pub struct StageSeconds {
     pub integrate: f64,
     /// Writing.
     pub output: f64,
+    /// Waiting for checkpoints, on several ranks also for the frames before them.
+    #[serde(default)]
+    pub checkpoint: f64,
+    /// Building the world, or finding and reading a checkpoint.
+    #[serde(default)]
+    pub start: f64,
+    /// All the rest.
+    #[serde(default)]
+    pub other: f64,
     /// From start to end.
     pub total: f64,
+}
+
+impl StageSeconds {
+    /// All but the total. On one rank it is the total.
+    pub fn sum(&self) -> f64 {
+        let Self { exchange, broad, narrow, solve, integrate, output, checkpoint, start, other, total: _ } = *self;
+        exchange + broad + narrow + solve + integrate + output + checkpoint + start + other
+    }
 }
 
 /// JSON has no number for "not finite": it is written as `null` and read back as NaN.
@@ -185,7 +203,7 @@ impl Summary {
             ),
         );
         let share = |stage: f64| if seconds.total > 0.0 { 100.0 * stage / seconds.total } else { 0.0 };
-        let exchange = ("exchange", seconds.exchange);
+        // What is there always, and what is told if it matters.
         let stages = [
             ("broad", seconds.broad),
             ("narrow", seconds.narrow),
@@ -193,7 +211,13 @@ impl Summary {
             ("integrate", seconds.integrate),
             ("output", seconds.output),
         ];
-        let stages = stages.iter().chain((self.ranks > 1).then_some(&exchange));
+        let others = [
+            ("exchange", seconds.exchange),
+            ("checkpoints", seconds.checkpoint),
+            ("start", seconds.start),
+            ("other", seconds.other),
+        ];
+        let stages = stages.iter().chain(others.iter().filter(|(_, s)| share(*s) >= 0.5));
         let stages: Vec<_> = stages.map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
         line("wall clock", format!("{} ({})", duration(seconds.total), stages.join(", ")));
         if self.steps > 0 {
@@ -282,6 +306,9 @@ mod tests {
             solve: 15.5,
             integrate: 1.0,
             output: 0.5,
+            checkpoint: 0.2,
+            start: 0.1,
+            other: 0.2,
             total: 20.0,
         };
         Summary {
@@ -329,7 +356,7 @@ mod tests {
             "iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
              tolerance"
         );
-        assert_eq!(keys(&json["seconds"]), "broad exchange integrate narrow output solve total");
+        assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output solve start total");
         assert_eq!(keys(&json["checkpoints"]), "failed failure last longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }

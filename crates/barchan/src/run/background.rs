@@ -20,6 +20,13 @@ pub(super) enum Job {
     Complete(usize),
 }
 
+/// What the thread hears.
+enum Order {
+    Do(Job),
+    /// Everything before has been ordered: tell so when it is done, if it went well.
+    Tell(Sender<()>),
+}
+
 /// How it went. The frame can be filled again.
 struct Answer {
     frame: Option<Box<Frame>>,
@@ -32,7 +39,7 @@ pub(super) struct Background {
     /// Where it writes, for messages.
     path: PathBuf,
     /// `None` once no more work will come.
-    jobs: Option<Sender<Job>>,
+    orders: Option<Sender<Order>>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
     /// `None` while the thread has it.
@@ -49,11 +56,23 @@ impl Background {
         path: &Path,
         mut work: impl FnMut(&Job) -> Result<(), OutputError> + Send + 'static,
     ) -> Result<Self, OutputError> {
-        let (jobs, todo) = channel::<Job>();
+        let (orders, todo) = channel();
         let (done, answers) = channel();
         let run = move || {
-            for job in todo {
+            let mut is_well = true;
+            for order in todo {
+                let job = match order {
+                    Order::Do(job) => job,
+                    Order::Tell(to) => {
+                        if is_well {
+                            // Whoever has asked may not wait any more.
+                            let _ = to.send(());
+                        }
+                        continue;
+                    }
+                };
                 let result = work(&job);
+                is_well &= result.is_ok();
                 let frame = if let Job::Piece(frame) = job { Some(frame) } else { None };
                 if done.send(Answer { frame, result }).is_err() {
                     break;
@@ -63,7 +82,7 @@ impl Background {
         let thread = Builder::new().name("frames".into()).spawn(run).attach("start a thread that writes", path)?;
         Ok(Self {
             path: path.into(),
-            jobs: Some(jobs),
+            orders: Some(orders),
             answers,
             thread: Some(thread),
             frame: Some(Box::default()),
@@ -119,6 +138,14 @@ impl Background {
         Ok(())
     }
 
+    /// Something comes of it when all that was handed over so far is done. If a job has failed, nothing
+    /// ever will, and whoever waits hears that.
+    pub(super) fn mark(&mut self) -> Receiver<()> {
+        let (to, mark) = channel();
+        self.order(Order::Tell(to));
+        mark
+    }
+
     /// Pieces that are on the disk, as far as it has been heard.
     pub(super) fn finished(&self) -> usize {
         self.finished
@@ -126,9 +153,13 @@ impl Background {
 
     fn hand_over(&mut self, job: Job) {
         self.open += 1;
-        if let Some(jobs) = &self.jobs {
+        self.order(Order::Do(job));
+    }
+
+    fn order(&mut self, order: Order) {
+        if let Some(orders) = &self.orders {
             // If nobody is there to take it, whoever asks for the answer will hear so.
-            let _ = jobs.send(job);
+            let _ = orders.send(order);
         }
     }
 
@@ -156,7 +187,7 @@ impl Background {
 impl Drop for Background {
     /// What was handed over is still written.
     fn drop(&mut self) {
-        self.jobs = None;
+        self.orders = None;
         if let Some(thread) = self.thread.take() {
             // If it has panicked, it has said so.
             let _ = thread.join();
@@ -204,6 +235,28 @@ mod tests {
         // In order, and the memory was that of the second.
         assert_eq!(written.try_iter().collect::<Vec<_>>(), [2, 1001, 3]);
         disk.join().unwrap();
+    }
+
+    #[test]
+    fn a_mark_comes_when_all_before_it_is_done() {
+        let (tell, told) = sync_channel::<()>(0);
+        let work = move |job: &Job| {
+            told.recv().unwrap();
+            if step_of(job) == 2 { Err(OutputError::Elsewhere { is_input: true }) } else { Ok(()) }
+        };
+        let mut background = Background::start(Path::new("x"), work).unwrap();
+        background.mark().recv().unwrap();
+        background.write(|frame| frame.step = 1).unwrap();
+        let mark = background.mark();
+        assert_eq!(mark.try_recv(), Err(TryRecvError::Empty));
+        tell.send(()).unwrap();
+        mark.recv().unwrap();
+        // It never comes after a job that has failed.
+        background.write(|frame| frame.step = 2).unwrap();
+        let mark = background.mark();
+        tell.send(()).unwrap();
+        assert!(mark.recv().is_err());
+        assert!(background.settle().is_err() && background.mark().recv().is_err());
     }
 
     #[test]

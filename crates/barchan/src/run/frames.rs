@@ -5,13 +5,13 @@
 //! written its piece.
 
 use super::background::{Background, Job};
-use crate::checkpoint::Taken;
 use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
 use crate::step::Simulation;
 use crate::util::pack::{Pack, Unpacker};
 use std::path::Path;
+use std::sync::mpsc::Receiver;
 
 /// Frames and their rhythm.
 #[derive(Debug)]
@@ -39,30 +39,30 @@ pub(super) struct Past {
 
 impl Past {
     /// Of the frames at `times` those that were due by then, and the one of the end of the run, if it is
-    /// there: it can be written again. What else may lie there was written because somebody had stopped
-    /// the run, or after the checkpoint.
+    /// there: no step will come, so that it stays the last. What else may lie there was written because
+    /// somebody had stopped the run, or after the checkpoint.
     ///
     /// # Errors
     /// If one that was due is not there, in words.
-    pub(super) fn of(scene: &Scene, at: Taken, times: &[f64]) -> Result<Self, String> {
+    pub(super) fn of(scene: &Scene, step: u64, times: &[f64]) -> Result<Self, String> {
         let Time { step: h, .. } = scene.time;
         let interval = scene.output.frame_interval;
         // Times are sums of steps, with the rounding of sums.
         let is_at = |k: usize, step: u64| times.get(k).is_some_and(|time| (time - step as f64 * h).abs() < 0.5 * h);
         let mut past = Self::default();
         if interval > 0.0 {
-            for step in (0..=at.step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
-                let (k, due) = (past.frames, step as f64 * h);
-                if !is_at(k, step) {
+            for due_at in (0..=step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
+                let (k, due) = (past.frames, due_at as f64 * h);
+                if !is_at(k, due_at) {
                     let found = times.get(k).map_or("is missing".into(), |time| format!("is of time {time}"));
                     return Err(format!("frame {k} {found}, where one of time {due} is expected"));
                 }
-                past = Self { frames: k + 1, last: Some(step) };
+                past = Self { frames: k + 1, last: Some(due_at) };
             }
         }
-        let is_end = at.is_end && at.step == scene.time.steps() && past.last != Some(at.step);
-        if is_end && is_at(past.frames, at.step) {
-            past = Self { frames: past.frames + 1, last: Some(at.step) };
+        let is_end = step == scene.time.steps() && past.last != Some(step);
+        if is_end && is_at(past.frames, step) {
+            past = Self { frames: past.frames + 1, last: Some(step) };
         }
         Ok(past)
     }
@@ -139,6 +139,15 @@ impl Frames {
         agree(comm, self.background.settle())
     }
 
+    /// A mark that comes when all frames that were taken are on the disk. Where ranks write them together,
+    /// they are when this returns, and there is none. All ranks call this, and fail together.
+    pub(super) fn mark(&mut self, simulation: &mut Simulation) -> Result<Option<Receiver<()>>, OutputError> {
+        if simulation.line().1.size() == 1 {
+            return Ok(Some(self.background.mark()));
+        }
+        self.wait(Ok(()), simulation).map(|()| None)
+    }
+
     /// After a failure of all ranks: the frames that were taken are written as far as they can be.
     pub(super) fn settle(&mut self, simulation: &mut Simulation) {
         // The failure that led here is the one to report.
@@ -210,22 +219,21 @@ mod tests {
             scene.output.frame_interval = interval;
             scene
         };
-        let past = |scene: &Scene, step, is_end, times: &[f64]| {
-            let past = Past::of(scene, Taken { step, is_end }, times);
-            past.map(|Past { frames, last }| (frames, last))
+        let past = |scene: &Scene, step, times: &[f64]| {
+            Past::of(scene, step, times).map(|Past { frames, last }| (frames, last))
         };
         let times = [0.0, 0.3, 0.1 + 0.2 + 0.3, 0.7];
-        assert_eq!(past(&scene(0.3, 1.0), 7, false, &times), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.3, 1.0), 7, &times), Ok((3, Some(6))));
         // The end of the run has a frame of its own, until the run is to go further.
-        assert_eq!(past(&scene(0.3, 0.7), 7, true, &times), Ok((4, Some(7))));
-        assert_eq!(past(&scene(0.3, 1.0), 7, true, &times), Ok((3, Some(6))));
-        assert_eq!(past(&scene(0.3, 0.6), 6, true, &times), Ok((3, Some(6))));
-        assert_eq!(past(&scene(0.0, 1.0), 7, false, &[]), Ok((0, None)));
-        assert_eq!(past(&scene(0.0, 0.7), 7, true, &[0.7]), Ok((1, Some(7))));
+        assert_eq!(past(&scene(0.3, 0.7), 7, &times), Ok((4, Some(7))));
+        assert_eq!(past(&scene(0.3, 1.0), 7, &times), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.3, 0.6), 6, &times), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.0, 1.0), 7, &[]), Ok((0, None)));
+        assert_eq!(past(&scene(0.0, 0.7), 7, &[0.7]), Ok((1, Some(7))));
         // One of a later step, or none at all, is not that of the end; others cannot be missing.
-        assert_eq!(past(&scene(0.3, 0.7), 7, true, &[0.0, 0.3, 0.6, 0.9]), Ok((3, Some(6))));
-        assert_eq!(past(&scene(0.0, 0.7), 7, true, &[]), Ok((0, None)));
-        let told = |times: &[f64]| past(&scene(0.3, 1.0), 7, false, times).unwrap_err();
+        assert_eq!(past(&scene(0.3, 0.7), 7, &[0.0, 0.3, 0.6, 0.9]), Ok((3, Some(6))));
+        assert_eq!(past(&scene(0.0, 0.7), 7, &[]), Ok((0, None)));
+        let told = |times: &[f64]| past(&scene(0.3, 1.0), 7, times).unwrap_err();
         assert_eq!(told(&[]), "frame 0 is missing, where one of time 0 is expected");
         assert!(told(&[0.0, 0.6]).starts_with("frame 1 is of time 0.6, where one of time 0.3"));
         let mut bytes = Vec::new();

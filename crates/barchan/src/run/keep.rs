@@ -1,7 +1,8 @@
 //! When a run is kept: at its intervals, when it is stopped, and at its end.
 
+use super::spent::Spent;
 use super::{Run, RunError};
-use crate::checkpoint::Head;
+use crate::checkpoint::{Head, engine};
 use crate::output::OutputError;
 use std::time::Instant;
 
@@ -32,20 +33,28 @@ impl Run {
     /// Settles the checkpoint that all ranks have written, and takes one if it is time. What must be soon
     /// waits for the one before; what must only be some time does not.
     pub(super) fn mind_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        if writer.is_pending() && !votes.busy {
-            writer.settle(self.simulation.line().1);
+        if !votes.busy {
+            self.settle_checkpoint();
         }
+        let Some(writer) = &self.writer else { return Ok(()) };
         let step = self.tally.steps;
         let due = writer.due_by_steps(step) || votes.due && !writer.is_pending();
         // At the end there will be one anyway.
         if due && step < self.steps_total { self.take_checkpoint(false) } else { Ok(()) }
     }
 
+    /// Waits until the pending checkpoint, if there is one, is on the disk.
+    pub(super) fn settle_checkpoint(&mut self) {
+        let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return };
+        let start = Instant::now();
+        writer.settle(self.simulation.line().1);
+        recorder.spent.checkpoint.add(start);
+    }
+
     /// Takes the last checkpoint, unless it is there, and waits until it is on the disk.
     fn keep_last(&mut self, is_end: bool) -> Result<(), OutputError> {
+        self.settle_checkpoint();
         let Some(writer) = self.writer.as_mut().filter(|writer| writer.is_on()) else { return Ok(()) };
-        writer.settle(self.simulation.line().1);
         let step = self.tally.steps;
         match writer.last() {
             Some(last) if last.step == step => {
@@ -56,9 +65,7 @@ impl Run {
             }
             _ => {
                 self.take_checkpoint(is_end)?;
-                if let Some(writer) = &mut self.writer {
-                    writer.settle(self.simulation.line().1);
-                }
+                self.settle_checkpoint();
                 Ok(())
             }
         }
@@ -69,21 +76,16 @@ impl Run {
         let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
         let start = Instant::now();
         self.simulation.line().1.stage("checkpoint");
-        let before = recorder.before_checkpoint(&mut self.simulation)?;
-        let comm = self.simulation.line().1;
-        let scene = if comm.rank() == 0 { self.scene.to_toml() } else { String::new() };
-        let head = Head {
-            step: self.tally.steps,
-            is_end,
-            restarts: self.origin.restarts,
-            scene,
-            version: env!("CARGO_PKG_VERSION").into(),
-            parts: Vec::new(),
-        };
+        let before = recorder.before_checkpoint(&mut self.simulation);
+        recorder.spent.checkpoint.add(start);
+        let (before, waited) = (before?, Instant::now());
+        let scene = if self.simulation.line().1.rank() == 0 { self.scene.to_toml() } else { String::new() };
+        let head = Head { step: self.tally.steps, is_end, scene, engine: engine(), parts: Vec::new() };
         let total = self.seconds_before + self.started.elapsed().as_secs_f64();
         let mut record = Vec::new();
-        self.tally.write([recorder.seconds(), recorder.told(), total], &mut record);
+        self.tally.write(&Spent { start: self.seconds_start, total, ..recorder.spent }, &mut record);
         writer.take(&mut self.simulation, head, &record, before, start);
+        recorder.spent.checkpoint.add(waited);
         Ok(())
     }
 }

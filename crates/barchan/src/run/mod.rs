@@ -32,6 +32,7 @@ mod options;
 mod ready;
 mod recorder;
 mod resume;
+mod spent;
 mod tally;
 
 pub use frames::frame_count;
@@ -49,6 +50,7 @@ use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
 use keep::Votes;
 use recorder::Recorder;
+use spent::Spent;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
@@ -172,6 +174,8 @@ pub struct Run {
     writer: Option<Writer>,
     /// Seconds of the run before it has gone on.
     seconds_before: f64,
+    /// Seconds of building the world, or of going on.
+    seconds_start: f64,
     origin: Origin,
     trouble: Option<String>,
     /// Steps whose problems are still to be written.
@@ -197,21 +201,32 @@ impl Run {
         let started = Instant::now();
         let mut scene = scene.clone();
         options.apply(&mut scene);
-        let mut simulation = Simulation::on_ranks(&scene, comm)?;
-        Ok(Self {
+        let simulation = Simulation::on_ranks(&scene, comm)?;
+        let seconds_start = started.elapsed().as_secs_f64();
+        Ok(Self { started, seconds_start, ..Self::of(&scene, options, simulation) })
+    }
+
+    /// A run of a simulation that has taken no step yet and was made in another way, of the materials and
+    /// with the options of `scene`. That says how far it goes and what is written. The run goes on from its
+    /// checkpoints as any other, but its scene alone cannot repeat it. All ranks call this.
+    pub fn of(scene: &Scene, options: &RunOptions, mut simulation: Simulation) -> Self {
+        let mut scene = scene.clone();
+        options.apply(&mut scene);
+        Self {
             strict: resume::all_strict(options, simulation.line().1),
             steps_total: scene.time.steps(),
-            started,
+            started: Instant::now(),
             tally: Tally::default(),
             recorder: None,
             writer: None,
             seconds_before: 0.0,
+            seconds_start: 0.0,
             origin: Origin::default(),
             trouble: None,
             dumps: BTreeSet::new(),
             simulation,
             scene,
-        })
+        }
     }
 
     /// Writes down the scene and the first frame, and from then on everything. For one rank alone.
@@ -277,9 +292,7 @@ impl Run {
             recorder.settle(&mut self.simulation);
         }
         let result = advanced.and_then(|()| self.end());
-        if let Some(writer) = &mut self.writer {
-            writer.settle(self.simulation.line().1);
-        }
+        self.settle_checkpoint();
         let mut summary = self.summary();
         let judged = self.judge(&summary);
         let failure = result.as_ref().err().or(judged.as_ref().err());
@@ -390,12 +403,19 @@ impl Run {
     fn summary(&mut self) -> Summary {
         let mut summary = self.tally.summary(&self.scene, &mut self.simulation);
         summary.interrupted = self.tally.steps < self.steps_total;
-        summary.seconds.output = self.recorder.as_ref().map_or(0.0, Recorder::seconds);
-        summary.seconds.total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let spent = self.spent();
+        summary.seconds = spent.stages(summary.seconds, spent.total);
         let Origin { restarts, step, passed_over, .. } = self.origin.clone();
         (summary.restarts, summary.restarted_at, summary.passed_over) = (restarts, step, passed_over);
         summary.checkpoints = self.writer.as_ref().map(Writer::summary).unwrap_or_default();
         summary
+    }
+
+    /// What the run has spent so far.
+    fn spent(&self) -> Spent {
+        let total = self.seconds_before + self.started.elapsed().as_secs_f64();
+        let recorded = self.recorder.as_ref().map_or_else(Spent::default, |recorder| recorder.spent);
+        Spent { start: self.seconds_start, total, ..recorded }
     }
 
     fn judge(&self, summary: &Summary) -> Result<(), RunError> {

@@ -2,9 +2,9 @@
 //! make sure of that first.
 
 use super::recorder::Recorder;
-use super::resume::{Found, all_strict, blame, find, open, record, summary_of_end};
+use super::resume::{Found, all_strict, blame, find, note_restart, open, record, summary_of_end};
 use super::{DumpError, Origin, ResumeError, Run, RunOptions, check_dumps};
-use crate::checkpoint::{Taken, Writer, read_part};
+use crate::checkpoint::{Taken, Writer, engine, read_part};
 use crate::comm::Communicator;
 use crate::output::{RunDirectory, Summary};
 use crate::scene::Scene;
@@ -91,7 +91,7 @@ impl Ready {
             return begin_anew(&directory, &scene, &options, comm, origin);
         };
         let folder = directory.checkpoints();
-        let (tally, seconds) = record(part.as_ref(), &folder, &head, &mut *comm)?;
+        let (tally, spent) = record(part.as_ref(), &folder, &head, &mut *comm)?;
         let mut simulation = match part {
             Some(part) => Simulation::resume(&scene, part.state, &head.cuts(), comm)?,
             None => {
@@ -102,16 +102,18 @@ impl Ready {
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
-        let recorder = Recorder::resume(directory, &scene, (head.step, past), seconds, &mut simulation)?;
-        origin.restarts = head.restarts + 1;
+        let noted = directory.clone();
+        let recorder = Recorder::resume(directory, &scene, (head.step, past), spent, &mut simulation)?;
+        origin.restarts = note_restart(&noted, head.step, simulation.line().1)?;
         origin.step = Some(head.step);
         origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
-        origin.engine = Some(head.version).filter(|version| version != env!("CARGO_PKG_VERSION"));
+        origin.engine = Some(head.engine).filter(|other| *other != engine());
         Ok(Run {
             strict: all_strict(&options, simulation.line().1),
             steps_total: scene.time.steps(),
             started,
-            seconds_before: seconds[2],
+            seconds_before: spent.total,
+            seconds_start: spent.start + started.elapsed().as_secs_f64(),
             writer: Some(Writer::new(folder, scene.checkpoint, Some(taken))),
             tally,
             recorder: Some(recorder),
@@ -139,6 +141,7 @@ fn begin_anew(
         directory.clear()?;
         Ok(directory.clone())
     })?;
-    run.origin = Origin { restarts: 1, step: Some(0), ..origin };
+    let restarts = note_restart(directory, 0, run.simulation.line().1)?;
+    run.origin = Origin { restarts, step: Some(0), ..origin };
     Ok(run)
 }

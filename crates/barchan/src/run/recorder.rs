@@ -2,6 +2,7 @@
 //! picture and the summary at the end. How each is written is the matter of [`crate::output`].
 
 use super::frames::{Frames, Past};
+use super::spent::Spent;
 use super::tally::Tally;
 use crate::checkpoint::Before;
 use crate::frame::Frame;
@@ -21,9 +22,7 @@ pub(super) struct Recorder {
     /// On rank 0 only.
     tables: Option<Tables>,
     frames: Frames,
-    seconds: f64,
-    /// The part of `seconds` that rows have told.
-    told: f64,
+    pub(super) spent: Spent,
 }
 
 /// What grows with every step.
@@ -47,7 +46,7 @@ impl Recorder {
         let mut recorder = agree(comm, opened)?;
         let taken = recorder.frames.start(simulation);
         agree(simulation.line().1, taken)?;
-        recorder.seconds = start.elapsed().as_secs_f64();
+        recorder.spent.output.add(start);
         Ok(recorder)
     }
 
@@ -61,20 +60,20 @@ impl Recorder {
         };
         let writer = directory.frames(FrameOptions::of(scene), rank, ranks)?;
         let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?;
-        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+        Ok(Self { directory, tables, frames, spent: Spent::default() })
     }
 
     /// Goes on in a directory after a step, with the frames of its past: what came after it goes, and
-    /// checkpoints that could not be used are set aside. `seconds` were spent on writing by then, and told.
+    /// checkpoints that could not be used are set aside. `spent` is what the run had spent by then.
     pub(super) fn resume(
         directory: RunDirectory,
         scene: &Scene,
         (step, past): (u64, Past),
-        [seconds, told, _]: [f64; 3],
+        spent: Spent,
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
         let opened = Self::reopen(directory, scene, step, past, simulation);
-        Ok(Self { seconds, told, ..agree(simulation.line().1, opened)? })
+        Ok(Self { spent, ..agree(simulation.line().1, opened)? })
     }
 
     fn reopen(
@@ -102,32 +101,25 @@ impl Recorder {
         now.capture(simulation, rank as u32);
         writer.drop_others(&now)?;
         let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?.after(past);
-        Ok(Self { directory, tables, frames, seconds: 0.0, told: 0.0 })
+        Ok(Self { directory, tables, frames, spent: Spent::default() })
     }
 
-    /// Brings all frames and rows to their files, and says what must be on the disk before a checkpoint
-    /// counts. All ranks call this, and fail together.
+    /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts. All ranks call this, and fail together.
     pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
-        let start = Instant::now();
-        self.frames.wait(Ok(()), simulation)?;
-        let before = self.flush();
-        self.seconds += start.elapsed().as_secs_f64();
+        let frames = self.frames.mark(simulation)?;
+        let before = self.flush().map(|before| Before { frames, ..before });
         agree(simulation.line().1, before)
     }
 
     fn flush(&mut self) -> Result<Before, OutputError> {
-        let Some(tables) = &mut self.tables else { return Ok(Before::default()) };
+        let directories = self.directory.directories();
+        let Some(tables) = &mut self.tables else { return Ok(Before { directories, ..Before::default() }) };
         tables.flush()?;
         let mut files = vec![tables.steps.handle()?];
         if let Some(history) = &tables.history {
             files.push(history.handle()?);
         }
-        Ok(Before { files, directories: self.directory.directories() })
-    }
-
-    /// The part of [`Recorder::seconds`] that rows have told.
-    pub(super) fn told(&self) -> f64 {
-        self.told
+        Ok(Before { files, directories, ..Before::default() })
     }
 
     /// Takes a frame if it is time for one, then writes the row. What cannot be written is known to one
@@ -142,11 +134,13 @@ impl Recorder {
         let framed = self.frames.step(tally.steps, simulation);
         // All ranks come to the sums of the row, whatever their disks say.
         let mut row = StepRow::of(tally.steps, tally.time, report, simulation.energy());
-        // The time of this row's own writing is told by the next one.
-        row.seconds_output = self.seconds + start.elapsed().as_secs_f64() - self.told;
-        self.told += row.seconds_output;
+        self.spent.output.add(start);
+        // The time of this row's own writing is told by the next one, and so is a checkpoint after it.
+        row.seconds_output = self.spent.output.tell();
+        row.seconds_checkpoint = self.spent.checkpoint.tell();
+        let start = Instant::now();
         let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
-        self.seconds += start.elapsed().as_secs_f64();
+        self.spent.output.add(start);
         framed.and(result)
     }
 
@@ -167,14 +161,14 @@ impl Recorder {
         // The failure that led here is the one to report.
         let _ = self.tables.as_mut().map_or(Ok(()), Tables::flush);
         self.frames.settle(simulation);
-        self.seconds += start.elapsed().as_secs_f64();
+        self.spent.output.add(start);
     }
 
     /// Writes a contact problem.
     pub(super) fn problem(&mut self, step: u64, problem: &Problem) -> Result<(), OutputError> {
         let start = Instant::now();
         let result = self.directory.write_problem(step, problem);
-        self.seconds += start.elapsed().as_secs_f64();
+        self.spent.output.add(start);
         result
     }
 
@@ -187,18 +181,13 @@ impl Recorder {
         let (world, comm) = simulation.line();
         let drawn = self.directory.write_picture(comm, &world.bodies, &PictureOptions::default());
         agree(comm, drawn)?;
-        self.seconds += start.elapsed().as_secs_f64();
+        self.spent.output.add(start);
         Ok(())
     }
 
     /// Writes the summary, on rank 0. The caller must tell the others how it went.
     pub(super) fn write_summary(&self, summary: &Summary) -> Result<(), OutputError> {
         if self.tables.is_some() { self.directory.write_summary(summary) } else { Ok(()) }
-    }
-
-    /// Seconds spent on writing so far.
-    pub(super) fn seconds(&self) -> f64 {
-        self.seconds
     }
 }
 

@@ -4,9 +4,10 @@
 //! the checkpoint and frames after it are dropped, so that what follows fits on.
 
 use super::frames::Past;
+use super::spent::Spent;
 use super::tally::Tally;
 use super::{Readiness, Ready, Run, RunOptions};
-use crate::checkpoint::{Damage, Head, Part, Taken, read_head, read_part};
+use crate::checkpoint::{Damage, Head, Part, engine, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
 use crate::output::human::counted;
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
@@ -66,7 +67,8 @@ pub struct Origin {
     pub step: Option<u64>,
     /// Checkpoints that could not be used, and why; known to rank 0.
     pub passed_over: Vec<String>,
-    /// The version of the engine that has written the checkpoint, if it is another one than this.
+    /// The version of the engine that has written the checkpoint, and the machine that it was built for, if
+    /// they are others than here.
     pub engine: Option<String>,
     /// The number of ranks that have written the checkpoint, if it is another one than now.
     pub ranks: Option<usize>,
@@ -137,6 +139,23 @@ pub(super) fn all_strict(options: &RunOptions, comm: &mut dyn Communicator) -> b
     let mut strict = [f64::from(u8::from(options.strict))];
     comm.all_reduce(Reduction::Max, &mut strict);
     strict[0] > 0.0
+}
+
+/// Rank 0 notes that the run goes on, and all learn how often it has by now: a restart counts though it may
+/// die before it has kept anything.
+pub(super) fn note_restart(
+    directory: &RunDirectory,
+    step: u64,
+    comm: &mut dyn Communicator,
+) -> Result<u64, OutputError> {
+    let noted = if comm.rank() == 0 {
+        directory.note_restart(step, &engine(), comm.size(), rayon::current_num_threads())
+    } else {
+        Ok(0)
+    };
+    let mut restarts = [agree(comm, noted)? as f64];
+    comm.all_reduce(Reduction::Max, &mut restarts);
+    Ok(restarts[0] as u64)
 }
 
 /// Rank 0 opens the directory, which keeps others away, and all read the scene that it finds there.
@@ -219,7 +238,7 @@ fn look(
     }
     // What another scene has of frames does not matter: it will be refused.
     let past = match head.is_of(scene) {
-        Ok(true) => Past::of(scene, Taken { step, is_end: head.is_end }, &remains.frames)
+        Ok(true) => Past::of(scene, step, &remains.frames)
             .map_err(|why| blame(format!("in {}, {why}", directory.path().join("frames.pvd").display())))?,
         _ => Past::default(),
     };
@@ -247,11 +266,11 @@ fn read_own(
     let (rank, ranks, parts) = (comm.rank(), comm.size(), head.parts.len());
     let read = |rank: usize| {
         let part = read_part(folder, head, rank).and_then(|part| {
-            let misfit = part
-                .state
-                .misfit(scene, parts)
-                .or_else(|| Tally::read(&part.record).is_none().then(|| "its record makes no sense".into()));
-            misfit.map_or(Ok(part), |misfit| Err(Damage::Contents(misfit)))
+            part.fit(scene, parts)?;
+            match Tally::read(&part.record) {
+                Some(_) => Ok(part),
+                None => Err(Damage::Contents("its record makes no sense".into())),
+            }
         });
         part.map_err(|damage| blame(folder, head, rank, &damage))
     };
@@ -282,7 +301,7 @@ pub(super) fn record(
     folder: &CheckpointFolder,
     head: &Head,
     comm: &mut dyn Communicator,
-) -> Result<(Tally, [f64; 3]), ResumeError> {
+) -> Result<(Tally, Spent), ResumeError> {
     let mut bytes = match part {
         Some(part) => part.record.clone(),
         None if comm.rank() == 0 => read_part(folder, head, 0).map(|part| part.record).unwrap_or_default(),
@@ -293,12 +312,12 @@ pub(super) fn record(
     }
     let record =
         Tally::read(&bytes).ok_or_else(|| ResumeError::Refused("the record of a checkpoint makes no sense".into()));
-    let (mut tally, seconds) = agree_to_resume(comm, record)?;
+    let (mut tally, spent) = agree_to_resume(comm, record)?;
     if part.is_none() {
         // Nobody has done the work of these ranks.
         tally.busy = 0.0;
     }
-    Ok((tally, seconds))
+    Ok((tally, spent))
 }
 
 /// The summary of a run that has come to its end and has said so.
@@ -319,14 +338,14 @@ fn agree_to_resume<T>(comm: &mut dyn Communicator, result: Result<T, ResumeError
 }
 
 impl Tally {
-    /// Appends all of it, and seconds of output, those of them that rows have told, and of all.
-    pub(super) fn write(&self, seconds: [f64; 3], out: &mut Vec<u8>) {
+    /// Appends all of it, and what the run has spent.
+    pub(super) fn write(&self, spent: &Spent, out: &mut Vec<u8>) {
         self.pack(out);
-        seconds.pack(out);
+        spent.pack(out);
     }
 
     /// Takes back what [`Tally::write`] wrote.
-    fn read(bytes: &[u8]) -> Option<(Self, [f64; 3])> {
+    fn read(bytes: &[u8]) -> Option<(Self, Spent)> {
         let mut from = Unpacker::new(bytes);
         let record = (from.take()?, from.take()?);
         from.is_empty().then_some(record)

@@ -59,7 +59,7 @@ impl Tally {
         self.steps - self.converged
     }
 
-    /// The run in numbers, but for what only the run itself knows: time of output and in all,
+    /// The run in numbers, but for what only the run itself knows: seconds beside those of the steps,
     /// and whether it was interrupted. All ranks call this.
     pub(super) fn summary(&self, scene: &Scene, simulation: &mut Simulation) -> Summary {
         let solver = SolverSummary {
@@ -141,7 +141,7 @@ impl Pack for Tally {
         [*steps, *contacts as u64, *iterations, *operator_applications, *converged].pack(out);
         iterations_max.pack(out);
         [*time, penetration.max, penetration.mean, *residual_max, *busy].pack(out);
-        let StageSeconds { exchange, broad, narrow, solve, integrate, output: _, total: _ } = *seconds;
+        let StageSeconds { exchange, broad, narrow, solve, integrate, .. } = *seconds;
         [exchange, broad, narrow, solve, integrate].pack(out);
         (taken.len() as u64).pack(out);
         for (name, steps) in taken {

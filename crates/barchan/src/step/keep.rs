@@ -23,7 +23,11 @@ use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Standing, World};
 use std::collections::HashMap;
 
+/// More steps than this no run has taken, and the number of the next one is exact as a double.
+const LAST_STEP: u64 = 1 << 53;
+
 /// A simulation between two steps, or one rank's part of it.
+#[derive(Clone)]
 pub struct Kept {
     steps: u64,
     ordered: Option<u64>,
@@ -38,13 +42,18 @@ pub struct Kept {
 impl Kept {
     /// Takes back what [`Simulation::keep`] wrote; `None` if the bytes make no sense.
     pub fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
-        let (steps, ordered, memory) = (from.take()?, from.take()?, from.take()?);
+        let (steps, ordered, memory): (u64, Option<u64>, [Option<f64>; 2]) = (from.take()?, from.take()?, from.take()?);
         let world = World::restore(from)?;
         let warm = WarmStart::restore(from, world.bodies.len())?;
         let contacts = warm.impulses().len();
         let normals = ContactVec::restore(from).filter(|normals| [0, contacts].contains(&normals.len()))?;
         let domain = if from.take()? { Some(KeptDomain::restore(from, &world.bodies, contacts)?) } else { None };
-        Some(Self { steps, ordered, memory, world, warm, normals, domain })
+        let bodies = domain.as_ref().map_or(world.bodies.len(), |domain| domain.bodies(&world.bodies));
+        let is_sound = steps < LAST_STEP
+            && ordered.is_none_or(|step| step <= steps)
+            && memory.iter().flatten().all(|estimate| estimate.is_finite() && *estimate >= 0.0)
+            && warm.iter().all(|(pair, _)| pair.iter().all(|&body| (body as usize) < bodies));
+        is_sound.then_some(Self { steps, ordered, memory, world, warm, normals, domain })
     }
 
     /// Steps done.
@@ -52,15 +61,24 @@ impl Kept {
         self.steps
     }
 
-    /// What keeps it from being a part of a run of this scene, one of so many.
-    pub(crate) fn misfit(&self, scene: &Scene, parts: usize) -> Option<String> {
+    /// The bodies, in the order in which they lay in memory.
+    pub fn bodies(&self) -> &Bodies {
+        &self.world.bodies
+    }
+
+    /// What keeps it from being the part of a rank of so many in a run of this scene.
+    pub(crate) fn misfit(&self, scene: &Scene, place: [u32; 2]) -> Option<String> {
         let materials = scene.material.len();
         let foreign = self.world.bodies.material.iter().find(|&&k| usize::from(k) >= materials);
         if let Some(material) = foreign {
             return Some(format!("a body has material {material}, and the scene has {materials}"));
         }
-        let needs_domain = parts > 1 || scene.periods().any();
-        (needs_domain != self.domain.is_some()).then(|| "the scene's space is not divided as it was".to_owned())
+        let needs_domain = place[1] > 1 || scene.periods().any();
+        let is_divided = match &self.domain {
+            Some(domain) => needs_domain && domain.suits(scene, place, &self.world.bodies),
+            None => !needs_domain,
+        };
+        (!is_divided).then(|| "the scene's space is not divided as it was".to_owned())
     }
 
     /// The impulses with the ids of their bodies.

@@ -42,7 +42,8 @@ impl World {
             world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: from.take()? });
         }
         world.bodies = Bodies::restore(from)?;
-        Some(world)
+        let is_sound = world.time.is_finite() && world.gravity.is_finite() && world.first_non_finite().is_none();
+        is_sound.then_some(world)
     }
 }
 

@@ -2,9 +2,16 @@
 //! accepted is written and read again unchanged. For the tests here and for the targets in `fuzz/`.
 
 use barchan::checkpoint;
+use barchan::frame::Frame;
+use barchan::output::{
+    PictureOptions, examine_frame, render, write_bodies, write_body_rows, write_contact_rows, write_contacts,
+};
 use barchan::problem::AnyProblem;
-use barchan::scene::Scene;
+use barchan::scenario;
+use barchan::scene::{Compression, Scene};
 use barchan::step::Simulation;
+use std::io::Cursor;
+use std::sync::OnceLock;
 
 /// Scenes of more bodies than this are not built.
 const FEW: u64 = 300;
@@ -41,8 +48,63 @@ pub(crate) fn problem(bytes: &[u8]) {
     }
 }
 
-/// Bytes as a file of a checkpoint: as they are, and as if what follows the seal were sealed anew.
+/// Bytes as a file of a checkpoint: as they are, and as if what follows the seal were sealed anew. A part
+/// that is accepted is gone on from, alone and as one of two, and may stop being finite, no more.
 pub(crate) fn checkpoint(bytes: &[u8]) {
     let _ = checkpoint::examine(bytes);
-    checkpoint::examine_unsealed(bytes.get(checkpoint::SEAL_LENGTH..).unwrap_or(bytes));
+    let (_, part) = checkpoint::examine_unsealed(bytes.get(checkpoint::SEAL_LENGTH..).unwrap_or(bytes));
+    let Ok(part) = part else { return };
+    if part.state.bodies().len() > FEW as usize {
+        return;
+    }
+    let parts = [part.clone(), part];
+    for scene in kept_scenes() {
+        for parts in [&parts[..1], &parts] {
+            let Ok(mut simulation) = checkpoint::go_on(scene, parts) else { continue };
+            let mut frame = Frame::default();
+            frame.capture(&simulation, 0);
+            // Numbers may be beyond what they can be in a run: then it says so.
+            let _ = simulation.step().and_then(|_| simulation.step());
+            frame.capture(&simulation, 0);
+            simulation.keep(&mut Vec::new());
+        }
+    }
+}
+
+/// Small scenes of which there are checkpoints: one in a box, and one whose space repeats itself.
+pub(crate) fn kept_scenes() -> &'static [Scene; 2] {
+    static SCENES: OnceLock<[Scene; 2]> = OnceLock::new();
+    let scene = |name: &str, set: &[(&str, &str)]| {
+        let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        scenario::find(name).and_then(|scenario| scenario.scene(&set)).expect("a scenario of ours")
+    };
+    let brief = ("solver.max_iterations", "20");
+    SCENES.get_or_init(|| {
+        [
+            scene("shaken-box", &[("bodies", "5"), ("solver.name", "apgd"), brief]),
+            scene("granular-gas", &[("nx", "3"), ("ny", "3"), ("nz", "3"), ("periodic", "1"), brief]),
+        ]
+    })
+}
+
+/// Bytes as a file of a frame. What is accepted can be written again, as a table, and drawn.
+pub(crate) fn frame(bytes: &[u8]) {
+    let Ok(frame) = examine_frame(bytes) else { return };
+    let mut written = Cursor::new(Vec::new());
+    if frame.contacts.is_empty() {
+        write_bodies(&mut written, &frame, Compression::Lz4).expect("memory takes all");
+    } else {
+        write_contacts(&mut written, &frame, Compression::Lz4).expect("memory takes all");
+    }
+    let again = examine_frame(&written.into_inner()).expect("a frame that was accepted is refused when it is written");
+    assert_eq!((&again.bodies.id, &again.contacts.ids), (&frame.bodies.id, &frame.contacts.ids));
+    let bits = |frame: &Frame| frame.bodies.position.iter().map(|x| x.to_array().map(f64::to_bits)).collect::<Vec<_>>();
+    assert_eq!(bits(&again), bits(&frame), "places must not change when a frame is written");
+    write_body_rows(&mut std::io::sink(), &frame).expect("nothing is written");
+    write_contact_rows(&mut std::io::sink(), &frame).expect("nothing is written");
+    frame.contact_counts();
+    frame.bounds();
+    if frame.bodies.len() + frame.walls.len() <= FEW as usize {
+        render(&frame.to_bodies(), &PictureOptions { width: 24, height: 16, ..PictureOptions::default() });
+    }
 }

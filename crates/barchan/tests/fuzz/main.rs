@@ -1,15 +1,18 @@
 //! Files that people and disks have damaged: random changes of sound files.
 //!
 //! Two seconds a kind of file; `BARCHAN_FUZZ_SECONDS=600` takes ten minutes. The seeds are the files
-//! in `fuzz/corpus`, the scenes of all scenarios, and the problem files of other tests. The same judges
-//! serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead.
+//! in `fuzz/corpus`, the scenes of all scenarios, the problem files of other tests, and what short runs
+//! leave. The same judges serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead;
+//! `BARCHAN_FUZZ_SEEDS=DIR` leaves the seeds there.
 
 mod judges;
 mod mutate;
 
-use barchan::output::RunDirectory;
+use barchan::checkpoint::{self, Contents};
+use barchan::comm::threads;
+use barchan::output::{RunDirectory, examine_frame};
 use barchan::run::{Run, RunOptions};
-use barchan::scenario::{self, SCENARIOS};
+use barchan::scenario::SCENARIOS;
 use mutate::Mutator;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,10 +24,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The files of a folder of the project.
 fn files(folder: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-    let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
+    files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder))
+}
+
+fn files_in(folder: &Path) -> Vec<Vec<u8>> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(!paths.is_empty(), "{} is empty", folder.display());
+    paths.sort();
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
@@ -32,6 +38,11 @@ fn files(folder: &str) -> Vec<Vec<u8>> {
 fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
     let seconds = std::env::var("BARCHAN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
     let end = Instant::now() + Duration::from_secs(seconds);
+    if let Some(folder) = std::env::var_os("BARCHAN_FUZZ_SEEDS") {
+        let folder = Path::new(&folder).join(kind);
+        std::fs::create_dir_all(&folder).unwrap();
+        (0..).zip(seeds).for_each(|(k, seed)| std::fs::write(folder.join(format!("seed-{k}")), seed).unwrap());
+    }
     let mut mutator = Mutator::new(seeds, words);
     seeds.iter().for_each(|seed| judge(seed));
     let mut count = 0u64;
@@ -110,28 +121,49 @@ fn problems() {
     torment("problem", &seeds, &words, judges::problem);
 }
 
-/// The files of a checkpoint of each of two small runs, one of which repeats in space.
-fn checkpoints() -> Vec<Vec<u8>> {
+/// The files that short runs leave in a folder, on one rank and on two.
+fn files_of_runs(folder: &str) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
-    let runs = [("shaken-box", "bodies=5"), ("granular-gas", "nx=3 ny=3 nz=3 periodic=1")];
-    for (k, (name, set)) in runs.into_iter().enumerate() {
-        let set: Vec<_> = set.split(' ').filter_map(|set| set.split_once('=')).collect();
-        let set: Vec<_> = set.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-        let scene = scenario::find(name).unwrap().scene(&set).unwrap();
-        let path = std::env::temp_dir().join(format!("barchan-fuzz-run-{}-{k}", std::process::id()));
-        let options = RunOptions { steps: Some(30), ..RunOptions::default() };
-        let run = Run::start(&scene, &options).unwrap().record_in(RunDirectory::create(&path, true).unwrap()).unwrap();
-        run.to_end(|_| ControlFlow::Continue(())).unwrap();
-        let folder = path.join("checkpoints");
-        let entries = std::fs::read_dir(&folder).unwrap();
-        files.extend(entries.map(|entry| std::fs::read(entry.unwrap().path()).unwrap()));
+    for (k, (scene, ranks)) in judges::kept_scenes().iter().flat_map(|scene| [(scene, 1), (scene, 2)]).enumerate() {
+        let path = std::env::temp_dir().join(format!("barchan-fuzz-{folder}-{}-{k}", std::process::id()));
+        threads::run(ranks, 1, |comm| {
+            let options = RunOptions { steps: Some(30), ..RunOptions::default() };
+            let mut run = Run::start_on(scene, &options, comm).unwrap();
+            run.record_by(|| RunDirectory::create(&path, true)).unwrap();
+            run.to_end(|_| ControlFlow::Continue(())).unwrap();
+        })
+        .unwrap();
+        files.extend(files_in(&path.join(folder)));
         std::fs::remove_dir_all(&path).unwrap();
     }
-    assert_eq!(files.len(), 4);
     files
 }
 
 #[test]
 fn checkpoints_of_runs() {
-    torment("checkpoint", &checkpoints(), &["\u{0}", "nan"], judges::checkpoint);
+    let seeds = files_of_runs("checkpoints");
+    // A head and a part a rank of each.
+    assert_eq!(seeds.len(), 2 * (2 + 3));
+    let parts = seeds.iter().filter(|seed| matches!(checkpoint::examine(seed), Ok(Contents::Part(_))));
+    assert_eq!(parts.count(), 2 * (1 + 2));
+    torment("checkpoint", &seeds, &["\u{0}", "nan"], judges::checkpoint);
+}
+
+#[test]
+fn frames_of_runs() {
+    let mut seeds = files_of_runs("frames");
+    seeds.extend(files("fuzz/corpus/vtp"));
+    assert!(seeds.iter().filter(|seed| examine_frame(seed).is_ok()).count() >= 8);
+    let words = [
+        "NumberOfPoints=\"0\"",
+        "NumberOfLines=\"1\"",
+        "18446744073709551615",
+        "Float64",
+        "Int32",
+        "vtkZLibDataCompressor",
+        "offset=\"0\"",
+        "-1",
+        "nan",
+    ];
+    torment("vtp", &seeds, &words, judges::frame);
 }

@@ -174,7 +174,8 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
         raw.extend(compression.expand(packed, bytes).ok_or("a compressed block is damaged")?);
         at = Some(end);
     }
-    Ok(raw)
+    // A last block may be announced where there is none.
+    if raw.len() == length { Ok(raw) } else { Err(WRONG) }
 }
 
 #[cfg(test)]
@@ -202,6 +203,13 @@ mod tests {
         let mut out = Vec::new();
         Compression::Lz4.compress(&[7; 300_000], &mut out);
         assert!(out.len() < 3000);
+    }
+
+    #[test]
+    fn a_last_block_of_no_blocks_is_an_error() {
+        let head: Vec<u8> = [0u64, 64, 8].iter().flat_map(|number| number.to_le_bytes()).collect();
+        assert!(read_array(&head, Compression::Lz4, 8).is_err());
+        assert_eq!(read_array(&[0; 24], Compression::Lz4, 0), Ok(Vec::new()));
     }
 
     #[test]

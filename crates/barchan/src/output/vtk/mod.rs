@@ -22,7 +22,7 @@ mod writer;
 pub use bodies::{frame_bytes, write_bodies};
 pub use contacts::write_contacts;
 pub use hdf::{ExportError, write_vtkhdf};
-pub use reader::{FrameError, StoredFrames};
+pub use reader::{FrameError, StoredFrames, examine_frame};
 pub use writer::{FrameOptions, FrameWriter};
 
 pub(crate) use writer::indexed_times;

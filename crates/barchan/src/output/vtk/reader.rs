@@ -199,6 +199,24 @@ impl StoredFrames {
     }
 }
 
+/// The frame of the bytes of a `.vtp` file: its bodies, contacts or walls, whichever they are. It does not
+/// touch the disk.
+///
+/// # Errors
+/// If the bytes are not those of such a file: what is wrong with them.
+pub fn examine_frame(bytes: &[u8]) -> Result<Frame, String> {
+    let head = Head::parse(bytes)?;
+    let mut frame = Frame { time: head.moment.time, step: head.moment.step, ..Frame::default() };
+    if head.piece(&CONTACTS).is_ok_and(|piece| piece.items() > 0) {
+        contacts::read(&head.piece(&CONTACTS)?, &mut frame.contacts)?;
+    } else if head.piece(&WALLS).is_ok_and(|piece| piece.items() > 0) {
+        frame.walls = walls::read(&head.piece(&WALLS)?)?;
+    } else {
+        bodies::read(&head.piece(&BODIES)?, &mut frame.bodies)?;
+    }
+    Ok(frame)
+}
+
 /// Reads a `.vtp`, or all pieces that a `.pvtp` names; of each at most so many bytes.
 fn read_pieces<T>(
     path: &Path,
