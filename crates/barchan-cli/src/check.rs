@@ -9,7 +9,7 @@ use crate::failure::{Failure, print};
 use crate::target::Target;
 use barchan::DVec3;
 use barchan::output::frame_bytes;
-use barchan::output::human::{bytes, grouped, short};
+use barchan::output::human::{bytes, counted, grouped, short};
 use barchan::partition::{Cartesian, PartitionError, PartitionName};
 use barchan::run::frame_count;
 use barchan::scene::{Compression, Place, Radius, Scene, SceneError};
@@ -60,13 +60,13 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     }
     line("gravity", format!("{} m/s²", vector(scene.gravity)));
     if !scene.force.is_empty() {
-        line("forces", format!("{} further fields", scene.force.len()));
+        line("forces", counted(scene.force.len() as u64, "further field", "further fields"));
     }
     for (i, material) in scene.material.iter().enumerate() {
         // Without a name the first is meant.
         let is_this = |name: &str| if name.is_empty() { i == 0 } else { name == material.name };
         let count = groups.iter().filter(|group| is_this(group.material)).map(|group| group.count).sum();
-        let about = format!("{} kg/m³, {} bodies", short(material.density), grouped(count));
+        let about = format!("{} kg/m³, {}", short(material.density), counted(count, "body", "bodies"));
         line(if i == 0 { "materials" } else { "" }, format!("{}: {about}", material.name));
     }
     for (i, pair) in pairs(scene).into_iter().enumerate() {
@@ -170,7 +170,8 @@ fn memory(bodies: u64, ranks: u32) -> String {
         return format!("about {}, {close}", bytes(each));
     }
     let all = each.saturating_mul(ranks.into());
-    format!("about {} a rank with {} bodies, {} in all, {close}", bytes(each), grouped(own), bytes(all))
+    let own = counted(own, "body", "bodies");
+    format!("about {} a rank with {own}, {} in all, {close}", bytes(each), bytes(all))
 }
 
 /// The law of every pair of materials, exceptions marked.
@@ -205,31 +206,31 @@ fn time(scene: &Scene) -> String {
     } else {
         String::new()
     };
-    format!("{} steps of {} s to {} s{off}", grouped(steps), short(h), short(reached))
+    format!("{} of {} s to {} s{off}", counted(steps, "step", "steps"), short(h), short(reached))
 }
 
 fn solver(scene: &Scene) -> String {
     let solver = &scene.solver;
     format!(
-        "{} to a residual ({}) of {:e}, at most {} iterations, {} start",
+        "{} to a residual ({}) of {:e}, at most {}, {} start",
         solver.name.name(),
         format!("{:?}", solver.criterion).to_lowercase(),
         solver.tolerance,
-        grouped(solver.max_iterations.into()),
+        counted(solver.max_iterations.into(), "iteration", "iterations"),
         if solver.warm_start { "warm" } else { "cold" }
     )
 }
 
 fn output(scene: &Scene, points: u64) -> String {
     let (count, size) = (frame_count(scene), frame_bytes(points as usize));
-    let plural = if count == 1 { "frame" } else { "frames" };
     let contacts = if scene.output.contacts { ", and contacts" } else { "" };
     let compression = match scene.output.compression {
         Compression::None => "",
         Compression::Lz4 | Compression::Zlib => " before compression",
     };
     let (each, all) = (bytes(size), bytes(size.saturating_mul(count)));
-    format!("{} {plural} of {each} of bodies{contacts}, {all} of bodies in all{compression}", grouped(count))
+    let frames = counted(count, "frame", "frames");
+    format!("{frames} of {each} of bodies{contacts}, {all} of bodies in all{compression}")
 }
 
 fn vector(v: DVec3) -> String {

@@ -2,42 +2,51 @@
 
 use crate::args::ExportArgs;
 use crate::failure::{Failure, note};
+use crate::interrupt::{self, Stoppable};
+use crate::sound::{self, Lost, Trouble};
+use barchan::output::human::counted;
 use barchan::output::{
     AtomicFile, BODY_COLUMNS, CONTACT_COLUMNS, ExportError, FrameError, StoredFrames, write_body_rows,
     write_contact_rows, write_vtkhdf,
 };
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
+use std::path::Path;
 
 /// Writes what was asked for, to a file or to standard output.
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
-    let stored = StoredFrames::open(&args.run).map_err(unreadable)?;
+    let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if args.vtkhdf && path.is_none() {
+        return Err(Failure::Input("a VTKHDF file cannot go to standard output: name one with -o".into()));
+    }
+    let stored = StoredFrames::open(&args.run)?;
     let chosen = chosen(args, &stored)?;
     if args.contacts && !stored.has_contacts() {
         let why = "the run has written no contacts (output.contacts of its scene is false)";
         return Err(Failure::Input(format!("{}: {why}", args.run.display())));
     }
-    let Some(path) = &args.output else {
+    let Some(path) = path else {
         let mut out = BufWriter::new(io::stdout().lock());
-        return write_table(args, &stored, chosen, &mut out).map_err(|error| match error {
-            ExportError::Write(error) if error.kind() == ErrorKind::BrokenPipe => Failure::Unread,
-            ExportError::Write(error) => Failure::Failed(format!("cannot write to standard output: {error}")),
-            ExportError::Read(error) => unreadable(error),
-        });
+        return write_table(args, &stored, chosen, &mut out)
+            .map_err(|error| match error {
+                ExportError::Write(error) if error.kind() == ErrorKind::BrokenPipe => Failure::Unread,
+                ExportError::Write(error) => Failure::Failed(format!("cannot write to standard output: {error}")),
+                ExportError::Read(error) => error.into(),
+            })?
+            .judge("the table");
     };
-    let frames = chosen.len();
-    let mut file = AtomicFile::create(path)?;
+    interrupt::listen_for(path)?;
     let written = match args.vtkhdf {
-        true => write_vtkhdf(&mut file, &stored),
-        false => write_table(args, &stored, chosen, &mut file),
+        true => vtkhdf(path, &stored),
+        false => table(args, path, &stored, chosen),
     };
-    written.map_err(|error| match error {
-        ExportError::Write(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
-        ExportError::Read(error) => unreadable(error),
-    })?;
-    file.finish()?;
-    note(format_args!("{}: {frames} frame{}", path.display(), if frames == 1 { "" } else { "s" }));
-    Ok(())
+    if interrupt::requested() && written.is_err() {
+        note(format_args!("interrupted; {} is not written", path.display()));
+        return Err(Failure::Interrupted);
+    }
+    let lost = written?;
+    note(format_args!("{}: {}", path.display(), counted(lost.kept() as u64, "frame", "frames")));
+    lost.judge(path.display())
 }
 
 /// The numbers of the frames that were asked for: the last one unless told. A VTKHDF file has all.
@@ -47,26 +56,55 @@ fn chosen(args: &ExportArgs, stored: &StoredFrames) -> Result<Range<usize>, Fail
         return Ok(0..count);
     }
     let index = args.frame.unwrap_or(count.saturating_sub(1));
-    if index < count { Ok(index..index + 1) } else { Err(unreadable(FrameError::NoSuchFrame { index, count })) }
+    if index < count { Ok(index..index + 1) } else { Err(FrameError::NoSuchFrame { index, count }.into()) }
 }
 
+fn vtkhdf(path: &Path, stored: &StoredFrames) -> Result<Lost, Failure> {
+    let read = |stored: &StoredFrames, index| stored.read_bodies(index).map(drop);
+    sound::make(stored, read, |stored| {
+        let mut file = Stoppable(AtomicFile::create(path).map_err(|error| Trouble::Other(error.into()))?);
+        write_vtkhdf(&mut file, stored).map_err(|error| match error {
+            ExportError::Write(error) => Trouble::Other(unwritten(path, &error)),
+            ExportError::Read(error) => Trouble::Frame(error),
+        })?;
+        file.0.finish().map_err(|error| Trouble::Other(error.into()))
+    })
+}
+
+fn table(args: &ExportArgs, path: &Path, stored: &StoredFrames, chosen: Range<usize>) -> Result<Lost, Failure> {
+    let mut file = Stoppable(AtomicFile::create(path)?);
+    let lost = write_table(args, stored, chosen, &mut file).map_err(|error| match error {
+        ExportError::Write(error) => unwritten(path, &error),
+        ExportError::Read(error) => error.into(),
+    })?;
+    lost.refuse_all()?;
+    file.0.finish()?;
+    Ok(lost)
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::Failed(format!("cannot write {}: {error}", path.display()))
+}
+
+/// Writes a table of frames; of several, those that can be read.
 fn write_table(
     args: &ExportArgs,
     stored: &StoredFrames,
     chosen: Range<usize>,
     out: &mut dyn Write,
-) -> Result<(), ExportError> {
+) -> Result<Lost, ExportError> {
+    let mut lost = Lost::of(chosen.len());
     let header = if args.contacts { CONTACT_COLUMNS.join(",") } else { BODY_COLUMNS.join(",") };
     writeln!(out, "{header}")?;
     for index in chosen {
-        let frame = stored.read(index)?;
-        if args.contacts { write_contact_rows(out, &frame) } else { write_body_rows(out, &frame) }?;
+        let frame = if args.contacts { stored.read(index) } else { stored.read_bodies(index) };
+        match frame {
+            Ok(frame) if args.contacts => write_contact_rows(out, &frame)?,
+            Ok(frame) => write_body_rows(out, &frame)?,
+            Err(error) if args.all => lost.leave_out(index, &error),
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(out.flush()?)
-}
-
-/// A wrong number or directory is a matter of what was typed; the rest of the disk.
-fn unreadable(error: FrameError) -> Failure {
-    let is_input = matches!(error, FrameError::NotARun { .. } | FrameError::NoSuchFrame { .. });
-    if is_input { Failure::Input(error.to_string()) } else { Failure::Failed(error.to_string()) }
+    out.flush()?;
+    Ok(lost)
 }

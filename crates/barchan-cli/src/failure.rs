@@ -62,6 +62,16 @@ impl Failure {
         }
     }
 
+    /// The same, with a sentence on what to do.
+    #[must_use]
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        match self {
+            Self::Input(message) => Self::Input(format!("{message}. {advice}")),
+            Self::Failed(message) => Self::Failed(format!("{message}. {advice}")),
+            other => other,
+        }
+    }
+
     fn tell(&self) -> u8 {
         if let Self::Usage(error) = self {
             show(error);
@@ -127,8 +137,13 @@ pub(crate) fn show(error: &clap::Error) {
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same with what is no text.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::Unread,
         _ => Failure::Failed(format!("cannot write to standard output: {error}")),
     })

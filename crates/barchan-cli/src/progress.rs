@@ -4,7 +4,7 @@
 
 use crate::failure::note;
 use crate::pace::Pace;
-use barchan::output::human::{duration, grouped, short};
+use barchan::output::human::{counted, duration, grouped, short};
 use barchan::run::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
@@ -41,8 +41,8 @@ enum Kind {
 }
 
 impl Display {
-    /// A bar if standard error is a terminal, lines if not, nothing if quiet.
-    pub(crate) fn new(quiet: bool, steps: u64) -> Self {
+    /// A bar if standard error is a terminal, lines if not, nothing if quiet. Some steps may be done.
+    pub(crate) fn new(quiet: bool, done: u64, steps: u64) -> Self {
         let kind = if quiet {
             Kind::Nothing
         } else if stderr().is_terminal() {
@@ -52,7 +52,7 @@ impl Display {
         } else {
             Kind::Lines
         };
-        Self { kind, pace: Pace::new(), shown: Instant::now(), shown_step: 0 }
+        Self { kind, pace: Pace::new(done), shown: Instant::now(), shown_step: done }
     }
 
     /// Shows the state after a step, if it is time.
@@ -141,10 +141,10 @@ fn figures(progress: &Progress<'_>, rate: f64) -> String {
     let report = progress.report;
     let speed = rate * progress.time / progress.step.max(1) as f64;
     format!(
-        "{} bodies, {} contacts, {} iterations, residual {:.1e}, {} steps/s, {} × real time",
-        grouped(progress.report.bodies as u64),
-        grouped(report.contacts as u64),
-        report.solver.iterations,
+        "{}, {}, {}, residual {:.1e}, {} steps/s, {} × real time",
+        counted(report.bodies as u64, "body", "bodies"),
+        counted(report.contacts as u64, "contact", "contacts"),
+        counted(report.solver.iterations.into(), "iteration", "iterations"),
         report.solver.residual,
         rough(rate),
         rough(speed),

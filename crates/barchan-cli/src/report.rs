@@ -8,6 +8,9 @@ use std::path::Path;
 
 /// Writes the page and says where it is.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
+    if args.out.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+        return Err(Failure::Input("a page cannot go to standard output: name a file with -o".into()));
+    }
     let budget = args.megabytes as usize * 1_000_000;
     let options = ReportOptions { out: args.out.clone(), budget, ..ReportOptions::default() };
     let report = report::write(&args.directory, &options)?;

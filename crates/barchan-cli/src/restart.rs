@@ -1,52 +1,66 @@
 //! `barchan restart`: a run that was ended, however that came about, goes on.
 
 use crate::args::RestartArgs;
+use crate::drive::{Voice, announce, cannot_dump, drive, on_ranks, over, refuse, tell};
 use crate::failure::{Failure, note};
 use crate::interrupt;
 use crate::ranks;
-use crate::run::{Voice, announce, drive, over, tell};
+use crate::watched::Watched;
 use barchan::comm::Communicator;
-use barchan::output::human::grouped;
-use barchan::run::{ResumeError, Resumption, Run, RunOptions, strictly};
+use barchan::output::Summary;
+use barchan::output::human::{counted, grouped};
+use barchan::run::{Readiness, Ready, ResumeError, Run, strictly};
 
 /// Goes on with the run in a directory.
 pub(crate) fn run(args: &RestartArgs) -> Result<(), Failure> {
-    interrupt::listen()?;
-    ranks::on_each(args.ranks, args.threads, |comm| on_rank(args, comm))
+    on_ranks(&args.going, |comm| on_rank(args, comm))
 }
 
 /// One rank of the run, which may be the only one.
 fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failure> {
-    let options = RunOptions { steps: args.steps, strict: args.strict };
-    let (rank, ranks) = (comm.rank(), comm.size());
-    let voice = Voice { rank, ranks, quiet: args.quiet, json: args.json, report: !args.no_report };
+    let going = &args.going;
+    let voice = Voice::of(going, &*comm);
     if voice.speaks() {
         interrupt::answer();
     }
-    let resumed = Run::resume(&args.directory, &options, comm).map_err(|error| over(cannot(error)).told())?;
-    let mut run = match resumed {
-        Resumption::Going(run) => run,
-        Resumption::AtEnd(summary) => {
-            interrupt::be_quiet();
-            if !voice.speaks() {
-                return Ok(());
-            }
-            note(format_args!(
-                "{} is at its end, after step {}; --steps N takes it further",
-                args.directory.display(),
-                summary.steps
-            ));
-            tell(args.json, &summary, &args.directory)?;
-            return if args.strict { Ok(strictly(&summary)?) } else { Ok(()) };
-        }
+    let found = Ready::find(&args.directory, &going.options(), comm).map_err(cannot)?;
+    let mut ready = match found {
+        Readiness::Ready(ready) => ready,
+        Readiness::AtEnd(summary) => return at_end(args, &voice, &summary),
     };
+    // All that can be wrong comes before the directory is touched.
+    let watched = prepare(args, &voice, &ready);
+    let watched = ranks::agree(ready.line(), watched).map_err(over)?;
+    let run = ready.go().map_err(cannot)?;
+    let mut run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
     if voice.speaks() {
-        tell_origin(&run, ranks);
+        tell_origin(&run, voice.ranks);
     }
-    if voice.speaks() && !args.quiet {
-        announce(run.scene(), run.steps_total(), voice.ranks);
+    announce(&voice, run.scene(), run.steps_total());
+    drive(&mut run, &voice, &args.directory, &going.dump_problem, watched)
+}
+
+/// Viewers, if the run can go on as it was asked to.
+fn prepare(args: &RestartArgs, voice: &Voice, ready: &Ready) -> Result<Option<Watched>, Failure> {
+    let going = &args.going;
+    refuse(going, ready.scene(), voice.ranks)?;
+    ready.check_dumps(&going.dump_problem).map_err(cannot_dump)?;
+    Watched::start(going.view, ready.scene())
+}
+
+/// There is nothing left to do.
+fn at_end(args: &RestartArgs, voice: &Voice, summary: &Summary) -> Result<(), Failure> {
+    interrupt::be_quiet();
+    if !voice.speaks() {
+        return Ok(());
     }
-    drive(&mut run, &voice, &args.directory, &[], None)
+    note(format_args!(
+        "{} is at its end, after step {}; --steps N or --time T takes it further",
+        args.directory.display(),
+        grouped(summary.steps)
+    ));
+    tell(voice, summary, &args.directory)?;
+    if args.going.strict { Ok(strictly(summary)?) } else { Ok(()) }
 }
 
 /// Where it goes on from, and what it had to pass over.
@@ -63,9 +77,9 @@ fn tell_origin(run: &Run, ranks: usize) {
     }
     if let Some(before) = run.origin().ranks {
         note(format_args!(
-            "NOTE: the run was on {before} rank{}, and goes on with {ranks}: rounding changes, so its end will differ in the \
-             last bits from one that never changed",
-            if before == 1 { "" } else { "s" }
+            "NOTE: the run was on {}, and goes on with {ranks}: rounding changes, so its end will differ in the last bits \
+             from one that never changed",
+            counted(before as u64, "rank", "ranks")
         ));
     }
     note(match run.origin().step {
@@ -74,12 +88,13 @@ fn tell_origin(run: &Run, ranks: usize) {
     });
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot go on. Told before the rank leaves, and with it the line to the others.
 fn cannot(error: ResumeError) -> Failure {
-    match error {
+    let failure = match error {
         ResumeError::Output(error) => error.into(),
         ResumeError::Scene(error) => error.into(),
         ResumeError::Elsewhere => Failure::Told(2),
         error => Failure::Input(error.to_string()),
-    }
+    };
+    over(failure).told()
 }

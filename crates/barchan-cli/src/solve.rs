@@ -3,7 +3,7 @@
 use crate::args::SolveArgs;
 use crate::failure::{Failure, note, print};
 use barchan::DVec3;
-use barchan::output::human::{duration, grouped, short};
+use barchan::output::human::{counted, duration, grouped, short};
 use barchan::output::write_whole;
 use barchan::problem::{
     AnyProblem, BlockSparse, ContactVec, Friction, MatrixFree, NewtonProblem, Relaxation, Workspace, contact_frame,
@@ -74,10 +74,10 @@ pub(crate) fn run(args: &SolveArgs) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Unsolved(format!(
-        "{} is not solved: {} after {} iterations, residual {:.1e}, expected {:e} or less",
+        "{} is not solved: {} after {}, residual {:.1e}, expected {:e} or less",
         args.problem.display(),
         status(outcome.status),
-        outcome.iterations,
+        counted(outcome.iterations.into(), "iteration", "iterations"),
         outcome.residual.natural,
         options.tolerance,
     )))
@@ -204,8 +204,8 @@ fn table(args: &SolveArgs, outcome: &Outcome) -> String {
     let choice = if outcome.taken == outcome.solver { String::new() } else { format!(" took {}", outcome.taken) };
     line("solver", format!("{}{choice}, {} friction", outcome.solver, outcome.friction));
     line("status", status(outcome.status).into());
-    let applications = grouped(outcome.operator_applications.into());
-    line("iterations", format!("{}, {applications} operator applications", grouped(outcome.iterations.into())));
+    let applications = counted(outcome.operator_applications.into(), "operator application", "operator applications");
+    line("iterations", format!("{}, {applications}", grouped(outcome.iterations.into())));
     line("residual", format!("{} (tolerance {})", short(residual.natural), short(args.tol)));
     line("primal", short(residual.primal));
     line("dual", short(residual.dual));

@@ -6,7 +6,7 @@ use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::target::Target;
 use barchan::output::hash_text;
-use barchan::output::human::{grouped, short};
+use barchan::output::human::{counted, grouped, short};
 use barchan::scenario;
 use barchan_view::live::{self, Outcome, Show, Watch, WatchOptions};
 use barchan_view::server::{Hub, Limits, Place, Server};
@@ -91,7 +91,12 @@ fn tell(outcome: &Outcome) -> String {
     let Outcome { steps, time, missed, state_hash, changed } = outcome;
     let mut text = format!("steps        {}, to {} s\n", grouped(*steps), short(*time));
     if *missed > 0 {
-        let _ = writeln!(text, "WARNING: {} of {} steps missed the tolerance", grouped(*missed), grouped(*steps));
+        let _ = writeln!(
+            text,
+            "WARNING: {} of {} missed the tolerance",
+            grouped(*missed),
+            counted(*steps, "step", "steps")
+        );
     }
     for (key, value) in changed {
         let _ = writeln!(text, "changed      {key} = {value}");

@@ -1,4 +1,4 @@
-//! `barchan run --view`: a run that is written down and can be watched on the way.
+//! `--view` of `barchan run` and `barchan restart`: a run that is written down and can be watched on the way.
 
 use crate::failure::{Failure, note};
 use crate::interrupt;
@@ -26,20 +26,19 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Starts the server. Viewers can hold the run, but not change it: the scene that is written down
-    /// has to repeat it.
-    pub(crate) fn start(scene: &Scene, steps_total: u64, port: u16) -> Result<Self, Failure> {
+    /// Starts the server, if one was asked for, on a port if one was. Viewers can hold the run, but not
+    /// change it: the scene that is written down has to repeat it.
+    pub(crate) fn start(view: Option<Option<u16>>, scene: &Scene) -> Result<Option<Self>, Failure> {
+        let Some(port) = view else { return Ok(None) };
         let controls = Controls { step: true, ..Controls::default() };
-        let mut about = live::about(scene, "run");
-        // It may be told to take other steps than its scene says.
-        about["end"] = (steps_total as f64 * scene.time.step).into();
+        let about = live::about(scene, "run");
         let hub = Arc::new(Hub::new(&about, controls));
-        let place = Place { port: Some(port).filter(|port| *port != 0), ..Place::default() };
+        let place = Place { port, ..Place::default() };
         let server = serve(place, live::page(&about), &hub)?;
-        let options = WatchOptions { steps_total, ..WatchOptions::default() };
+        let options = WatchOptions { steps_total: scene.time.steps(), ..WatchOptions::default() };
         let watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
         note(format_args!("watch it at {}", server.url()));
-        Ok(Self { watch, server, since: Instant::now() })
+        Ok(Some(Self { watch, server, since: Instant::now() }))
     }
 
     /// Tells viewers of a step, and waits as long as they want to. Whether the user wants to stop.

@@ -5,7 +5,7 @@ use super::chart::{Axis, Chart, Curve, End, Scale};
 use super::profile::profile;
 use super::race::Verdict;
 use super::table::Entry;
-use barchan::output::human::{duration, grouped, short};
+use barchan::output::human::{counted, duration, short};
 use barchan::solver::SolverName;
 
 /// The profile of every solver.
@@ -21,7 +21,7 @@ pub(super) fn profiles(comparison: &Comparison) -> Chart {
         Curve { label: solver.name().into(), detail, style: style(solver), points, end: End::Open }
     };
     Chart {
-        title: format!("Performance profile, {problems} problem{}", if problems == 1 { "" } else { "s" }),
+        title: format!("Performance profile, {}", counted(problems as u64, "problem", "problems")),
         subtitle: conditions(comparison),
         x: Axis {
             label: "τ: time, in times of the fastest solver on the same problem",
@@ -73,7 +73,7 @@ pub(super) fn residuals(comparison: &Comparison, entries: &[Entry]) -> Chart {
     };
     let (name, contacts) = entries.first().map_or(("", 0), |entry| (entry.problem.as_str(), entry.contacts));
     Chart {
-        title: format!("{name}, {} contacts", grouped(contacts as u64)),
+        title: format!("{name}, {}", counted(contacts as u64, "contact", "contacts")),
         subtitle: conditions(comparison),
         x: Axis { label: "time", range: times, scale: Scale::Log, number: time },
         y: Axis { label: "best natural residual so far", range: [lowest, 1.5], scale: Scale::Log, number: power },
@@ -88,12 +88,11 @@ fn style(solver: SolverName) -> usize {
 }
 
 fn conditions(comparison: &Comparison) -> String {
-    let threads = comparison.threads;
     format!(
-        "{} friction, natural residual ≤ {}, cold start, {threads} thread{}",
+        "{} friction, natural residual ≤ {}, cold start, {}",
         comparison.law.name(),
         short(comparison.options.tolerance),
-        if threads == 1 { "" } else { "s" },
+        counted(comparison.threads as u64, "thread", "threads"),
     )
 }
 

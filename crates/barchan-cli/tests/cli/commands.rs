@@ -47,7 +47,7 @@ fn check_explains_and_leaves_nothing_behind() {
         "1 fixed half-space, 1 sphere\n",
         "0.1 m\n",
         "from (-0.1, -0.1, 0.9) to (0.1, 0.1, 1.1) m",
-        "glass: 2500 kg/m³, 1 bodies",
+        "glass: 2500 kg/m³, 1 body",
         "glass on steel: friction 0.05, restitution 0 (exception)",
         "steel on steel: friction 0.4",
         "100 steps of 0.01 s to 1 s, 0.005 s after its end",

@@ -1,6 +1,6 @@
 //! Frames as tables.
 
-use crate::support::Desk;
+use crate::support::{Desk, files};
 
 #[test]
 fn frames_become_tables() {
@@ -43,8 +43,15 @@ fn all_frames_become_one_vtkhdf_file() {
         desk.barchan(&format!("export run --vtkhdf -o no.vtkhdf {other}")).refused(2, &["--vtkhdf", option]);
     }
     desk.write("run/frames/frame-000002-0001.vtp", "<VTKFile>");
-    desk.barchan("export run --vtkhdf -o no.vtkhdf").refused(1, &["frame-000002"]);
-    assert!(!desk.path("no.vtkhdf").exists());
+    // The others are there, and it is said that one is not.
+    let said = desk.barchan("export run --vtkhdf -o four.vtkhdf");
+    said.refused(1, &["WARNING: frame 2 is left out: run/frames/frame-000002-0001.vtp: it has no appended data"]);
+    said.refused(1, &["four.vtkhdf: 4 frames", "four.vtkhdf lacks 1 of 5 frames"]);
+    let file = barchan_hdf5::File::new(std::fs::read(desk.path("four.vtkhdf")).unwrap()).unwrap();
+    assert_eq!(file.dataset("VTKHDF/FieldData/step").unwrap().integers().unwrap(), [0, 200, 600, 800]);
+    assert_eq!(file.dataset("VTKHDF/Points").unwrap().shape(), [160, 3]);
+    desk.barchan("export run --vtkhdf -o -").refused(2, &["standard output"]);
+    assert_eq!(files(&desk.path("")).iter().filter(|name| !name.starts_with("run/")).count(), 2);
 }
 
 #[test]
@@ -59,4 +66,18 @@ fn what_cannot_be_exported_is_named() {
     desk.write("run/frames/frame-000001.vtp", "<VTKFile>");
     desk.barchan("export run -o out.csv").refused(1, &["frame-000001.vtp: it has no appended data"]);
     assert!(!desk.path("out.csv").exists());
+    // Of all frames those that can be read are there, to a file and to standard output.
+    let warning = "WARNING: frame 1 is left out: run/frames/frame-000001.vtp";
+    desk.barchan("export run --all -o out.csv").refused(1, &[warning, "out.csv lacks 1 of 2 frames"]);
+    assert_eq!(desk.read("out.csv").lines().count(), 2);
+    let said = desk.barchan("export run --all");
+    said.refused(1, &[warning, "the table lacks 1 of 2 frames"]);
+    assert_eq!(said.out, desk.read("out.csv"));
+    assert_eq!(desk.barchan("export run --frame 0 -o -").out, said.out);
+    assert!(!desk.path("-").exists());
+    // Nothing is made of nothing.
+    desk.write("run/frames/frame-000000.vtp", "");
+    desk.barchan("export run --all -o none.csv").refused(1, &["none of 2 frames can be read"]);
+    desk.barchan("export run --vtkhdf -o none.vtkhdf").refused(1, &["none of 2 frames can be read"]);
+    assert!(!desk.path("none.csv").exists() && !desk.path("none.vtkhdf").exists());
 }

@@ -3,6 +3,7 @@
 mod commands;
 mod compare;
 mod export;
+mod longer;
 mod ranks;
 mod refusals;
 mod render;
@@ -12,6 +13,7 @@ mod results;
 #[cfg(target_os = "linux")]
 mod small_disk;
 mod solve;
+mod stopped;
 mod support;
 mod trouble;
 mod view;

@@ -31,6 +31,32 @@ fn unreadable_files() {
     desk.barchan("run binary.toml").refused(2, &["cannot read binary.toml", "UTF-8"]);
 }
 
+/// Directories that cannot be looked into are not the same as directories without a run.
+#[test]
+#[cfg(unix)]
+fn directories_that_cannot_be_read() {
+    let desk = Desk::new();
+    // A circle is as unreadable as what is forbidden, for everybody.
+    std::os::unix::fs::symlink("circle", desk.path("circle")).unwrap();
+    for line in ["restart circle", "export circle", "report circle", "render circle -o x.png"] {
+        desk.barchan(line).refused(1, &["cannot read circle/", "symbolic links"]);
+    }
+    desk.json("run bounce --steps 1 --out run");
+    let allow = |mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(desk.path("run"), mode).unwrap();
+    };
+    allow(0o000);
+    if std::fs::read_dir(desk.path("run")).is_ok() {
+        eprintln!("partly skipped: this user may read everything");
+    } else {
+        for line in ["restart run", "export run", "report run -o x.html", "render run -o x.png"] {
+            desk.barchan(line).refused(1, &["cannot read run/", "Permission denied"]);
+        }
+    }
+    allow(0o700);
+}
+
 #[test]
 fn what_exists_is_a_file_whatever_its_name() {
     let desk = Desk::new();
@@ -85,8 +111,18 @@ fn bad_overrides() {
     run("solver.tolernce=1").refused(2, &["--set solver.tolernce", "did you mean \"tolerance\"?"]);
     run("time.step=0").refused(2, &["--set time.step: must be greater than 0"]);
     run("material.7.friction=1").refused(2, &["--set material.7.friction"]);
-    desk.barchan("run packing --time soon").refused(2, &["time.end"]);
-    desk.barchan("run packing --time -1").refused(2, &[]);
+    for wrong in ["soon", "-1", "inf"] {
+        desk.barchan(&format!("run packing --time {wrong}")).refused(2, &["--time", "seconds, 0 or more"]);
+    }
+    for wrong in ["1h", "-1", "nan"] {
+        let said = desk.barchan(&format!("run packing --checkpoint-seconds {wrong}"));
+        said.refused(2, &[&format!("'{wrong}' for '--checkpoint-seconds"), "a number of seconds, 0 or more"]);
+    }
+    // Checkpoints of which none is kept.
+    for option in ["--checkpoint-steps", "--checkpoint-seconds"] {
+        let said = desk.barchan(&format!("run packing --set checkpoint.keep=0 {option} 5"));
+        said.refused(2, &[&format!("{option} asks for checkpoints"), "checkpoint.keep is 0"]);
+    }
     assert!(files(&desk.path("")).is_empty());
 }
 

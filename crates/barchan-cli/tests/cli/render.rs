@@ -53,17 +53,57 @@ fn frames_become_a_video() {
 }
 
 #[test]
+fn a_video_does_without_frames_that_cannot_be_read() {
+    let desk = run();
+    let bytes = fs::read(desk.path("r/frames/frame-000002.vtp")).unwrap();
+    fs::write(desk.path("r/frames/frame-000002.vtp"), &bytes[..bytes.len() / 2]).unwrap();
+    fs::remove_file(desk.path("r/frames/frame-000004.vtp")).unwrap();
+    // Nobody sees contacts in a picture.
+    desk.write("r/frames/contacts-000001.vtp", "");
+    for name in ["run.png", "run.gif"] {
+        let said = desk.barchan(&format!("render r --video --size 80x60 -o {name}"));
+        if said.err.contains("ffmpeg makes this kind") {
+            eprintln!("skipped: no ffmpeg");
+            continue;
+        }
+        said.refused(1, &["WARNING: frame 2 is left out: r/frames/frame-000002.vtp: ", "run"]);
+        said.refused(1, &["WARNING: frame 4 is left out: cannot read r/frames/frame-000004.vtp: No such file"]);
+        said.refused(1, &[&format!("{name} lacks 2 of 6 frames")]);
+        assert!(desk.path(name).exists());
+    }
+    assert_eq!(png(&desk, "run.png"), ([80, 60], Some(4)));
+}
+
+#[test]
+fn a_picture_goes_to_standard_output() {
+    let desk = run();
+    assert_eq!(desk.barchan("render r --size 80x60 -o x.png").code, 0);
+    let output = desk.command("render r --size 80x60 -o -").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(output.stdout == fs::read(desk.path("x.png")).unwrap());
+    assert!(!desk.path("-").exists());
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let desk = run();
     fs::create_dir(desk.path("empty")).unwrap();
+    fs::create_dir(desk.path("empty.gif")).unwrap();
     for (line, code, expected) in [
         ("render r --frame 6 -o x.png", 2, "there is no frame 6: the run has 6, numbered from 0 to 5"),
         ("render empty -o x.png", 2, "empty"),
         ("render nowhere -o x.png", 2, "nowhere"),
         ("render r --size 0x5 -o x.png", 2, "such as 1200x900"),
         ("render r -o x.mp4", 2, "must end in .png"),
+        ("render r --video -o x.foo", 2, "x.foo: unknown kind of video, expected a name that ends in .png, .apng"),
+        ("render nowhere --video -o x", 2, ".mp4, .webm, .gif, .mkv, .mov, .avi (by ffmpeg)"),
+        ("render r --video -o -", 2, "a video cannot go to standard output"),
         ("render r --elevation 90 -o x.png", 2, "between -89 and 89"),
-        ("render r -o there/is/none.png", 1, "there/is/none.png"),
+        ("render r -o there/is/none.png", 1, "cannot create there/is/none.png"),
+        ("render r --video -o there/is/none.mp4", 1, "cannot create there/is/none.mp4: No such file"),
+        ("render r --video -o empty.gif", 1, "cannot create empty.gif: is a directory"),
+        ("render r --frame last -o x.png", 2, "expected a whole number, 0 or more"),
+        ("render r --frame -1 -o x.png", 2, "'-1' for '--frame <N>': expected a whole number, 0 or more"),
     ] {
         let said = desk.barchan(line);
         assert_eq!(said.code, code, "{line}: {}", said.err);

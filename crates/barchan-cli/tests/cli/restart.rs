@@ -48,7 +48,7 @@ fn hash(desk: &Desk, run: &str) -> Value {
 }
 
 #[track_caller]
-fn same(desk: &Desk, run: &str, whole: &str, about: &str) {
+pub(crate) fn same(desk: &Desk, run: &str, whole: &str, about: &str) {
     assert_eq!(hash(desk, run), hash(desk, whole), "{about}");
     assert_eq!(rows(desk, &format!("{run}/steps.csv")), rows(desk, &format!("{whole}/steps.csv")), "{about}");
     let (ours, theirs) = (results(desk, run), results(desk, whole));
@@ -166,7 +166,7 @@ fn what_is_no_run_cannot_go_on() {
     assert_eq!(files(&desk.path("mine")), ["scene.toml"]);
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     for name in files(from) {
         fs::create_dir_all(to.join(&name).parent().unwrap()).unwrap();
         fs::copy(from.join(&name), to.join(&name)).unwrap();

@@ -115,9 +115,13 @@ fn a_full_disk_is_named_and_leaves_whole_files_only() {
     };
     // Frames of about 27 kB: the disk fills at the tenth or so.
     let line = "run sedimentation --set bodies=300 --set output.frame_interval=0.001 --steps 100 --out disk/run";
-    for ranks in ["", "--ranks 3 --force"] {
-        let said = desk.barchan(&format!("{line} {ranks}"));
-        said.refused(1, &["cannot write disk/run/", "No space left"]);
+    for (options, remedy) in [
+        ("", "`barchan restart disk/run` begins anew"),
+        ("--ranks 3 --force", "`barchan restart disk/run` begins anew"),
+        ("--checkpoint-steps 2 --force", "`barchan restart disk/run` goes on after step "),
+    ] {
+        let said = desk.barchan(&format!("{line} {options}"));
+        said.refused(1, &["cannot write disk/run/", "No space left", "Free some space", remedy]);
         assert_eq!(said.err.matches("error: ").count(), 1, "{said:?}");
         check_files(&desk, &disk);
     }

@@ -122,7 +122,7 @@ impl RunFiles {
         let unreadable = |source| ReportError::Unreadable { path: table.clone(), source };
         let steps = match File::open(&table) {
             Ok(file) => Steps::read(BufReader::new(file)).map_err(unreadable)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound || !directory.is_dir() => {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Err(ReportError::NoRun { path: directory.into() });
             }
             Err(source) => return Err(unreadable(source)),

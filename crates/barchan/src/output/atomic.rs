@@ -29,8 +29,7 @@ impl AtomicFile {
     /// Opens a partial file beside `path`.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
         let path = path.into();
-        let partial = partial_path(&path);
-        let file = File::create(&partial).attach("create", &path)?;
+        let (file, partial) = create_partial(&path)?;
         Ok(Self::over(file, path, partial))
     }
 
@@ -108,8 +107,54 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut AtomicFile) -> io::Result
     file.finish()
 }
 
-/// `.name.partial` in the directory of `path`.
-fn partial_path(path: &Path) -> PathBuf {
+/// A partial file that another program fills. Dropped before it has its name, it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct ForeignFile {
+    path: PathBuf,
+    partial: Option<PathBuf>,
+}
+
+impl ForeignFile {
+    /// An empty one that is to become `path`.
+    pub(super) fn create(path: &Path) -> Result<Self, OutputError> {
+        let (_, partial) = create_partial(path)?;
+        Ok(Self { path: path.into(), partial: Some(partial) })
+    }
+
+    /// The name by which the other program must know it.
+    pub(super) fn partial(&self) -> &Path {
+        self.partial.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Brings it to the disk and gives it its name.
+    pub(super) fn finish(mut self) -> Result<(), OutputError> {
+        let sync = File::open(self.partial()).and_then(|file| file.sync_data());
+        sync.and_then(|()| fs::rename(self.partial(), &self.path)).attach("write", &self.path)?;
+        self.partial = None;
+        Ok(())
+    }
+}
+
+impl Drop for ForeignFile {
+    fn drop(&mut self) {
+        if let Some(partial) = &self.partial {
+            let _ = fs::remove_file(partial);
+        }
+    }
+}
+
+/// Creates the partial file of `path`. A directory is refused here already: nothing can take its name.
+fn create_partial(path: &Path) -> Result<(File, PathBuf), OutputError> {
+    if path.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory)).attach("create", path);
+    }
+    let partial = partial_path(path);
+    let file = File::create(&partial).attach("create", path)?;
+    Ok((file, partial))
+}
+
+/// `.name.partial` in the directory of `path`: where a file is written before it has its name.
+pub fn partial_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(PARTIAL_SUFFIX);
@@ -145,6 +190,30 @@ mod tests {
         assert_eq!(scratch.names(), [".a.txt.partial"]);
         drop(file);
         assert!(scratch.names().is_empty());
+    }
+
+    #[test]
+    fn a_file_of_another_program_gets_its_name_or_goes() {
+        let scratch = Scratch::new();
+        let path = scratch.path().join("a.mp4");
+        let file = ForeignFile::create(&path).unwrap();
+        assert_eq!(scratch.names(), [".a.mp4.partial"]);
+        drop(file);
+        assert!(scratch.names().is_empty());
+        let file = ForeignFile::create(&path).unwrap();
+        fs::write(file.partial(), "whole").unwrap();
+        file.finish().unwrap();
+        assert_eq!(scratch.names(), ["a.mp4"]);
+        // One that is lost.
+        let file = ForeignFile::create(&path).unwrap();
+        fs::remove_file(file.partial()).unwrap();
+        let error = file.finish().unwrap_err().to_string();
+        assert!(error.contains("cannot write") && scratch.names() == ["a.mp4"], "{error}");
+        // Nothing takes the name of a directory.
+        for wrong in [scratch.path().to_owned(), scratch.path().join("gone/a.mp4"), ".".into()] {
+            assert!(ForeignFile::create(&wrong).is_err() && AtomicFile::create(&wrong).is_err());
+        }
+        assert_eq!(scratch.names(), ["a.mp4"]);
     }
 
     #[test]

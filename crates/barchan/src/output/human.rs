@@ -13,6 +13,11 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// A number of things: "1 body", "1 000 bodies".
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
 /// Four digits, with an exponent only where it is shorter.
 pub fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -60,6 +65,8 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(grouped(1_234_567), "1 234 567");
         assert_eq!(grouped(12), "12");
+        let bodies = [0, 1, 1000].map(|n| counted(n, "body", "bodies"));
+        assert_eq!(bodies, ["0 bodies", "1 body", "1 000 bodies"]);
         assert_eq!([short(0.6), short(1234.56), short(-1.25e-5), short(0.0)], ["0.6", "1235", "-1.25e-5", "0"]);
         assert_eq!([short(1e-4), short(3.14159e7), short(100.0)], ["1e-4", "3.142e7", "100"]);
         assert_eq!([duration(2e-5), duration(3.25), duration(125.0)], ["20 µs", "3.2 s", "2 min 05 s"]);

@@ -41,14 +41,15 @@ mod summary;
 mod table;
 mod vtk;
 
-pub use atomic::{AtomicFile, write_whole};
+pub use atomic::{AtomicFile, partial_path, write_whole};
 pub use by_rank::{ByRank, Share};
 pub use checkpoint_folder::CheckpointFolder;
 pub(crate) use checkpoint_folder::sync_directory;
 pub use csv::{BODY_COLUMNS, CONTACT_COLUMNS, write_body_rows, write_contact_rows};
 pub use history::HistoryWriter;
 pub use picture::{
-    Colouring, Look, PictureOptions, VideoError, View, render, render_on, write_image, write_png, write_video,
+    Colouring, Look, PictureOptions, UnknownVideo, VideoError, VideoKind, VideoOptions, View, encode_image, render,
+    render_on, write_image, write_png, write_video,
 };
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};

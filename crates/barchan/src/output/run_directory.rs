@@ -16,7 +16,7 @@ use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(unix)]
@@ -35,6 +35,15 @@ pub(super) const FRAMES: &str = "frames";
 /// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
 /// which fails half-way can be repeated.
 const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], SCRIPT, HISTORY];
+
+/// Whether a file is there. A directory that may not be entered is an error: nobody knows what it holds.
+pub(super) fn is_file(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(about) => Ok(about.is_file()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
 
 /// A directory into which one run writes.
 #[derive(Clone, Debug)]
@@ -87,7 +96,8 @@ impl RunDirectory {
             return Err(OutputError::NotADirectory { path });
         }
         for missing in [STEPS, SCENE] {
-            if !path.join(missing).is_file() {
+            let file = path.join(missing);
+            if !is_file(&file).attach("read", &file)? {
                 return Err(OutputError::NoRun { path, missing });
             }
         }

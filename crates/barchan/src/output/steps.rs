@@ -1,6 +1,7 @@
 //! `steps.csv`: a line a step.
 
 use super::OutputError;
+use super::human::counted;
 use super::table::{TableWriter, step_of, whole_lines};
 use crate::solver::Status;
 use crate::step::StepReport;
@@ -189,7 +190,8 @@ impl StepsWriter {
         if found >= steps {
             return Ok(());
         }
-        let found = format!("it has the rows of {found} steps, where {steps} are expected");
+        let found = counted(found, "step", "steps");
+        let found = format!("it has the rows of {found}, where {steps} are expected");
         Err(OutputError::Table { path: path.to_owned(), found })
     }
 

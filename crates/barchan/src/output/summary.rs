@@ -2,7 +2,7 @@
 //! whether to trust it.
 
 use super::atomic::write_whole;
-use super::human::{bytes, duration, grouped, short};
+use super::human::{bytes, counted, duration, grouped, short};
 use super::{ByRank, OutputError};
 use crate::world::Energy;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -182,8 +182,8 @@ impl Summary {
             let _ = writeln!(text, "{name:<12} {value}");
         };
         line("scenario", self.scenario.clone());
-        line("bodies", format!("{} with {} contacts", grouped(self.bodies), grouped(self.contacts)));
-        line("time", format!("{} s in {} steps", short(self.time), grouped(self.steps)));
+        line("bodies", format!("{} with {}", grouped(self.bodies), counted(self.contacts, "contact", "contacts")));
+        line("time", format!("{} s in {}", short(self.time), counted(self.steps, "step", "steps")));
         line(
             "energy",
             format!("{} J kinetic, {} J potential", short(self.energy.kinetic), short(self.energy.potential)),
@@ -225,10 +225,9 @@ impl Summary {
             line("a step", duration(step));
         }
         let ranks = if self.ranks > 1 { format!("{} ranks of ", self.ranks) } else { String::new() };
-        let plural = if self.threads == 1 { "" } else { "s" };
         let memory =
             if self.peak_rss_bytes > 0 { format!(", {} at most", bytes(self.peak_rss_bytes)) } else { String::new() };
-        line("machine", format!("{ranks}{} thread{plural}{memory}", self.threads));
+        line("machine", format!("{ranks}{}{memory}", counted(self.threads, "thread", "threads")));
         if let Some(step) = self.restarted_at {
             let times =
                 if self.restarts > 1 { format!(", the last of {} times", self.restarts) } else { String::new() };
@@ -248,8 +247,10 @@ impl Summary {
         let missed = self.steps.saturating_sub(self.solver.steps_converged);
         if missed > 0 {
             warnings.push(format!(
-                "{missed} of {} steps missed the tolerance {:e} (worst residual {:.1e})",
-                self.steps, self.solver.tolerance, self.solver.residual_max
+                "{missed} of {} missed the tolerance {:e} (worst residual {:.1e})",
+                counted(self.steps, "step", "steps"),
+                self.solver.tolerance,
+                self.solver.residual_max
             ));
         }
         if !(self.energy.kinetic.is_finite() && self.energy.potential.is_finite()) {

@@ -28,17 +28,22 @@
 mod background;
 mod frames;
 mod keep;
+mod options;
+mod ready;
 mod recorder;
 mod resume;
 mod spent;
 mod tally;
 
 pub use frames::frame_count;
+pub use options::RunOptions;
+pub use ready::{Readiness, Ready};
 pub use resume::{Origin, ResumeError, Resumption};
 
 use crate::checkpoint::Writer;
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::DomainError;
+use crate::output::human::counted;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
@@ -51,16 +56,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use tally::Tally;
-
-/// How a run departs from what its scene says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunOptions {
-    /// Steps to take, if not as many as reach the scene's end. The scene that is written down
-    /// ends there too, so that it repeats the run.
-    pub steps: Option<u64>,
-    /// Whether a step that misses the solver's tolerance makes the run a failure, at its end.
-    pub strict: bool,
-}
 
 /// What an observer is told after every step.
 #[derive(Clone, Copy)]
@@ -97,7 +92,10 @@ pub enum RunError {
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The run is strict, and the solver fell short.
-    #[error("{missed} of {steps} steps missed the tolerance {tolerance:e} (worst residual {residual:.1e})")]
+    #[error(
+        "{missed} of {} missed the tolerance {tolerance:e} (worst residual {residual:.1e})",
+        counted(*steps, "step", "steps")
+    )]
     MissedTolerance {
         /// Steps that missed it.
         missed: u64,
@@ -135,6 +133,14 @@ pub enum DumpError {
         step: u64,
         /// Steps of the run.
         total: u64,
+    },
+    /// The run has done this step before.
+    #[error("step {step} is done: the run goes on after step {done}")]
+    Done {
+        /// The step.
+        step: u64,
+        /// The last that is done.
+        done: u64,
     },
     /// No rank has the whole problem.
     #[error("each of {ranks} ranks has a part of the contact problem only; write it from a run on one rank")]
@@ -194,9 +200,7 @@ impl Run {
     pub fn start_on(scene: &Scene, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let started = Instant::now();
         let mut scene = scene.clone();
-        if let Some(steps) = options.steps {
-            scene.time.end = steps as f64 * scene.time.step;
-        }
+        options.apply(&mut scene);
         let simulation = Simulation::on_ranks(&scene, comm)?;
         Ok(Self { started, seconds_start: started.elapsed().as_secs_f64(), ..Self::of(&scene, options, simulation) })
     }
@@ -206,9 +210,7 @@ impl Run {
     /// checkpoints as any other, but its scene alone cannot repeat it. All ranks call this.
     pub fn of(scene: &Scene, options: &RunOptions, mut simulation: Simulation) -> Self {
         let mut scene = scene.clone();
-        if let Some(steps) = options.steps {
-            scene.time.end = steps as f64 * scene.time.step;
-        }
+        options.apply(&mut scene);
         Self {
             strict: resume::all_strict(options, simulation.line().1),
             steps_total: scene.time.steps(),
@@ -254,15 +256,12 @@ impl Run {
     /// `problem-STEP.txt` in the directory of [`Run::record_in`].
     ///
     /// # Errors
-    /// If the run does not have such a step, or several ranks.
+    /// If the run does not have such a step, or has done it before it went on, or has several ranks.
     pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
-        let (total, ranks) = (self.steps_total, self.simulation.line().1.size());
-        match self.dumps.iter().find(|step| !(1..=total).contains(*step)) {
-            Some(&step) => Err(DumpError::NoSuchStep { step, total }),
-            None if ranks > 1 && !self.dumps.is_empty() => Err(DumpError::Ranks { ranks }),
-            None => Ok(self),
-        }
+        let (done, total, ranks) = (self.tally.steps, self.steps_total, self.simulation.line().1.size());
+        check_dumps(&self.dumps, done, total, ranks)?;
+        Ok(self)
     }
 
     /// Steps of the whole run.
@@ -421,6 +420,27 @@ impl Run {
     fn judge(&self, summary: &Summary) -> Result<(), RunError> {
         if self.strict { strictly(summary) } else { Ok(()) }
     }
+}
+
+/// Whether the problems of these steps can be written by a run that has done some of all its steps.
+fn check_dumps<'a>(
+    dumps: impl IntoIterator<Item = &'a u64>,
+    done: u64,
+    total: u64,
+    ranks: usize,
+) -> Result<(), DumpError> {
+    for &step in dumps {
+        if !(1..=total).contains(&step) {
+            return Err(DumpError::NoSuchStep { step, total });
+        }
+        if step <= done {
+            return Err(DumpError::Done { step, done });
+        }
+        if ranks > 1 {
+            return Err(DumpError::Ranks { ranks });
+        }
+    }
+    Ok(())
 }
 
 /// What a strict run makes of its summary.

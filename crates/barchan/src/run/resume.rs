@@ -4,19 +4,16 @@
 //! the checkpoint and frames after it are dropped, so that what follows fits on.
 
 use super::frames::Past;
-use super::recorder::Recorder;
 use super::spent::Spent;
 use super::tally::Tally;
-use super::{Run, RunOptions};
-use crate::checkpoint::{Damage, Head, Part, Taken, Writer, engine, read_head, read_part};
+use super::{Readiness, Ready, Run, RunOptions};
+use crate::checkpoint::{Damage, Head, Part, engine, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
+use crate::output::human::counted;
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
 use crate::scene::{Scene, SceneError};
-use crate::step::Simulation;
 use crate::util::pack::{Pack, Unpacker};
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Instant;
 
 /// A run that was asked to go on.
 pub enum Resumption {
@@ -39,7 +36,7 @@ pub enum ResumeError {
     #[error("{0}")]
     Refused(String),
     /// The run has passed the step at which it is to end.
-    #[error("the run is at step {step} already, and cannot end at step {end}: ask for more steps")]
+    #[error("the run is at step {step} already, and cannot end at step {end}: ask for a later end")]
     Passed {
         /// Where it is.
         step: u64,
@@ -78,10 +75,10 @@ pub struct Origin {
 }
 
 /// A checkpoint that is sound, with this rank's part if there are as many ranks as parts.
-struct Found {
-    head: Head,
-    past: Past,
-    part: Option<Part>,
+pub(super) struct Found {
+    pub(super) head: Head,
+    pub(super) past: Past,
+    pub(super) part: Option<Part>,
 }
 
 /// What there is of a run; known to rank 0.
@@ -113,92 +110,17 @@ impl Run {
     ///
     /// On as many ranks as before the run goes on to the last bit as if it had never stopped; the number
     /// of threads does not matter. On another number of ranks physics is the same. `options.steps`
-    /// counts from the beginning of the run, and the scene of the directory is written anew with it.
+    /// counts from the beginning of the run, and the scene of the directory is written anew with what the
+    /// options say.
     ///
     /// # Errors
     /// If there is no run, another process writes it, its checkpoints are of another scene or none of them
     /// can be used, or its tables cannot be read; on all ranks then, and nothing is touched.
-    pub fn resume(
-        path: &Path,
-        options: &RunOptions,
-        mut comm: Box<dyn Communicator>,
-    ) -> Result<Resumption, ResumeError> {
-        let started = Instant::now();
-        comm.stage("restart");
-        let (directory, mut scene) = open(path, &mut *comm)?;
-        if let Some(steps) = options.steps {
-            scene.time.end = steps as f64 * scene.time.step;
-        }
-        let mut origin = Origin::default();
-        let found = find(&directory, &scene, &mut *comm, &mut origin.passed_over)?;
-        let total = scene.time.steps();
-        let Some(Found { head, past, part }) = found else {
-            // A run without checkpoints may have come to its end, too.
-            return match summary_of_end(&directory, total, &mut *comm) {
-                Some(summary) => Ok(Resumption::AtEnd(Box::new(summary))),
-                None => Self::begin_anew(&directory, &scene, options, comm, origin),
-            };
-        };
-        if head.step > total {
-            return Err(ResumeError::Passed { step: head.step, end: total });
-        }
-        if head.is_end
-            && head.step == total
-            && let Some(summary) = summary_of_end(&directory, total, &mut *comm)
-        {
-            return Ok(Resumption::AtEnd(Box::new(summary)));
-        }
-        let folder = directory.checkpoints();
-        let (tally, spent) = record(part.as_ref(), &folder, &head, &mut *comm)?;
-        let mut simulation = match part {
-            Some(part) => Simulation::resume(&scene, part.state, &head.cuts(), comm)?,
-            None => {
-                let read = |rank| read_part(&folder, &head, rank);
-                let read =
-                    |rank| read(rank).map(|part| part.state).map_err(|damage| blame(&folder, &head, rank, &damage));
-                Simulation::resume_anew(&scene, head.parts.len(), read, comm)?
-            }
-        };
-        let taken = Taken { step: head.step, is_end: head.is_end };
-        let noted = directory.clone();
-        let recorder = Recorder::resume(directory, &scene, (head.step, past), spent, &mut simulation)?;
-        origin.restarts = note_restart(&noted, head.step, simulation.line().1)?;
-        origin.step = Some(head.step);
-        origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
-        origin.engine = Some(head.engine).filter(|other| *other != engine());
-        Ok(Resumption::Going(Box::new(Self {
-            strict: all_strict(options, simulation.line().1),
-            steps_total: total,
-            started,
-            seconds_before: spent.total,
-            seconds_start: spent.start + started.elapsed().as_secs_f64(),
-            writer: Some(Writer::new(folder, scene.checkpoint, Some(taken))),
-            tally,
-            recorder: Some(recorder),
-            dumps: BTreeSet::new(),
-            trouble: None,
-            origin,
-            simulation,
-            scene,
-        })))
-    }
-
-    /// Begins anew, in the same directory: there is nothing to go on from.
-    fn begin_anew(
-        directory: &RunDirectory,
-        scene: &Scene,
-        options: &RunOptions,
-        comm: Box<dyn Communicator>,
-        origin: Origin,
-    ) -> Result<Resumption, ResumeError> {
-        let mut run = Self::start_on(scene, &RunOptions { steps: None, ..*options }, comm)?;
-        run.record_by(|| {
-            directory.clear()?;
-            Ok(directory.clone())
-        })?;
-        let restarts = note_restart(directory, 0, run.simulation.line().1)?;
-        run.origin = Origin { restarts, step: Some(0), ..origin };
-        Ok(Resumption::Going(Box::new(run)))
+    pub fn resume(path: &Path, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Resumption, ResumeError> {
+        Ok(match Ready::find(path, options, comm)? {
+            Readiness::Ready(ready) => Resumption::Going(Box::new(ready.go()?)),
+            Readiness::AtEnd(summary) => Resumption::AtEnd(summary),
+        })
     }
 
     /// The scene that it runs.
@@ -221,7 +143,11 @@ pub(super) fn all_strict(options: &RunOptions, comm: &mut dyn Communicator) -> b
 
 /// Rank 0 notes that the run goes on, and all learn how often it has by now: a restart counts though it may
 /// die before it has kept anything.
-fn note_restart(directory: &RunDirectory, step: u64, comm: &mut dyn Communicator) -> Result<u64, OutputError> {
+pub(super) fn note_restart(
+    directory: &RunDirectory,
+    step: u64,
+    comm: &mut dyn Communicator,
+) -> Result<u64, OutputError> {
     let noted = if comm.rank() == 0 {
         directory.note_restart(step, &engine(), comm.size(), rayon::current_num_threads())
     } else {
@@ -233,7 +159,7 @@ fn note_restart(directory: &RunDirectory, step: u64, comm: &mut dyn Communicator
 }
 
 /// Rank 0 opens the directory, which keeps others away, and all read the scene that it finds there.
-fn open(path: &Path, comm: &mut dyn Communicator) -> Result<(RunDirectory, Scene), ResumeError> {
+pub(super) fn open(path: &Path, comm: &mut dyn Communicator) -> Result<(RunDirectory, Scene), ResumeError> {
     let opened = if comm.rank() == 0 {
         RunDirectory::reopen(path).and_then(|directory| Ok((directory.read_scene()?, directory)))
     } else {
@@ -248,7 +174,7 @@ fn open(path: &Path, comm: &mut dyn Communicator) -> Result<(RunDirectory, Scene
 }
 
 /// The newest checkpoint that is sound. Others are passed over, and rank 0 knows why.
-fn find(
+pub(super) fn find(
     directory: &RunDirectory,
     scene: &Scene,
     comm: &mut dyn Communicator,
@@ -307,11 +233,8 @@ fn look(
     let blame = |what: String| format!("{}: {what}", folder.head(step).display());
     let head = read_head(folder, step).map_err(|damage| blame(damage.to_string()))?;
     if remains.rows < step {
-        let rows = remains.rows;
-        return Err(blame(format!(
-            "{} has the rows of {rows} steps only",
-            directory.path().join("steps.csv").display()
-        )));
+        let rows = counted(remains.rows, "step", "steps");
+        return Err(blame(format!("{} has the rows of {rows} only", directory.path().join("steps.csv").display())));
     }
     // What another scene has of frames does not matter: it will be refused.
     let past = match head.is_of(scene) {
@@ -368,12 +291,12 @@ fn read_own(
     }
 }
 
-fn blame(folder: &CheckpointFolder, head: &Head, rank: usize, damage: &Damage) -> String {
+pub(super) fn blame(folder: &CheckpointFolder, head: &Head, rank: usize, damage: &Damage) -> String {
     format!("{}: {damage}", folder.part(head.step, rank).display())
 }
 
 /// The record of the run up to a checkpoint: of this rank, or of rank 0 where there were others then.
-fn record(
+pub(super) fn record(
     part: Option<&Part>,
     folder: &CheckpointFolder,
     head: &Head,
@@ -398,7 +321,7 @@ fn record(
 }
 
 /// The summary of a run that has come to its end and has said so.
-fn summary_of_end(directory: &RunDirectory, total: u64, comm: &mut dyn Communicator) -> Option<Summary> {
+pub(super) fn summary_of_end(directory: &RunDirectory, total: u64, comm: &mut dyn Communicator) -> Option<Summary> {
     let summary = if comm.rank() == 0 { directory.read_summary() } else { None };
     let summary = summary.filter(|summary| summary.steps == total && !summary.interrupted);
     let mut is_there = [f64::from(u8::from(summary.is_some()))];

@@ -24,13 +24,13 @@ mod video;
 
 pub use camera::View;
 pub use colour::Colouring;
-pub use video::{VideoError, write_video};
+pub use video::{UnknownVideo, VideoError, VideoKind, VideoOptions, write_video};
 
 use super::{OutputError, write_whole};
 use crate::comm::{Communicator, Solo};
 use crate::world::Bodies;
 use camera::{Camera, Extent};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Samples a pixel along each axis.
@@ -124,11 +124,14 @@ pub fn write_png(path: &Path, bodies: &Bodies, options: &PictureOptions) -> Resu
 
 /// Writes a picture that is drawn, whole or not at all.
 pub fn write_image(path: &Path, image: &[u8], options: &PictureOptions) -> Result<(), OutputError> {
-    write_whole(path, |file| {
-        let mut writer = encoder(file, options).write_header()?;
-        writer.write_image_data(image)?;
-        Ok(writer.finish()?)
-    })
+    write_whole(path, |file| encode_image(file, image, options))
+}
+
+/// Writes a picture that is drawn as PNG.
+pub fn encode_image(out: impl Write, image: &[u8], options: &PictureOptions) -> io::Result<()> {
+    let mut writer = encoder(out, options).write_header()?;
+    writer.write_image_data(image)?;
+    Ok(writer.finish()?)
 }
 
 /// Writes pictures of these options as PNG.

@@ -7,7 +7,7 @@ use super::parse::{Head, LONGEST_HEAD, Piece, attribute, elements, moment};
 use super::walls::{self, WALLS};
 use super::writer::{INDEXES, is_frame_file};
 use crate::frame::Frame;
-use crate::output::run_directory::STEPS;
+use crate::output::run_directory::{STEPS, is_file};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -78,7 +78,11 @@ impl StoredFrames {
     /// # Errors
     /// If the directory is not that of a run, or an index cannot be read.
     pub fn open(run: &Path) -> Result<Self, FrameError> {
-        if !INDEXES.iter().chain(&[STEPS]).any(|name| run.join(name).is_file()) {
+        let mut is_run = false;
+        for path in INDEXES.iter().chain(&[STEPS]).map(|name| run.join(name)) {
+            is_run |= is_file(&path).map_err(|source| FrameError::Io { path, source })?;
+        }
+        if !is_run {
             return Err(FrameError::NotARun { path: run.into() });
         }
         let [bodies, contacts, walls] = INDEXES.map(|name| {
@@ -127,10 +131,19 @@ impl StoredFrames {
     /// # Errors
     /// If there is no such frame, or a file cannot be read or is damaged.
     pub fn read(&self, index: usize) -> Result<Frame, FrameError> {
-        let mut frame = self.read_bodies(index)?;
+        let mut frame = self.read_solids(index)?;
         if let Some(path) = self.file(1, index)? {
             read_pieces(&path, &CONTACTS, None, &mut |piece| contacts::read(piece, &mut frame.contacts))?;
         }
+        Ok(frame)
+    }
+
+    /// Reads a frame without its contacts: what a picture shows.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_solids(&self, index: usize) -> Result<Frame, FrameError> {
+        let mut frame = self.read_bodies(index)?;
         if let Some(path) = self.file(2, index)? {
             read_pieces(&path, &WALLS, None, &mut |piece| walls::read(piece).map(|walls| frame.walls = walls))?;
         }
@@ -163,6 +176,19 @@ impl StoredFrames {
             })?;
         }
         Ok(count)
+    }
+
+    /// The same frames but for some, by their numbers.
+    #[must_use]
+    pub fn without(&self, left_out: &[usize]) -> Self {
+        let mut kept = Self { run: self.run.clone(), times: Vec::new(), files: Default::default() };
+        for index in (0..self.len()).filter(|index| !left_out.contains(index)) {
+            kept.times.push(self.times[index]);
+            for (kept, files) in kept.files.iter_mut().zip(&self.files) {
+                kept.push(files[index].clone());
+            }
+        }
+        kept
     }
 
     /// The file of bodies, contacts or walls of a frame.

@@ -8,6 +8,7 @@ use super::walls::{WALLS, quads};
 use crate::broad::Aabb;
 use crate::frame::{Frame, FrameWall};
 use crate::output::atomic::write_whole;
+use crate::output::human::counted;
 use crate::output::names::{is_number, partial_of};
 use crate::output::run_directory::FRAMES;
 use crate::output::{Attach, OutputError};
@@ -110,7 +111,8 @@ impl FrameWriter {
         }
         let entries = read_index(&writer.run, BODY_PART)?;
         if entries.len() < frames {
-            let fewer = format!("it has {} frames, expected at least {frames}", entries.len());
+            let found = counted(entries.len() as u64, "frame", "frames");
+            let fewer = format!("it has {found}, expected at least {frames}");
             let path = writer.run.join(INDEXES[BODY_PART]);
             return Err(io::Error::new(io::ErrorKind::InvalidData, fewer)).attach("go on with", &path);
         }

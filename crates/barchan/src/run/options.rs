@@ -1,0 +1,39 @@
+//! How a run departs from what its scene says.
+
+use crate::scene::{Scene, Time};
+
+/// How a run departs from what its scene says. The scene that is written down says it, too, so that it
+/// repeats the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunOptions {
+    /// Steps of the whole run, if not as many as reach its end.
+    pub steps: Option<u64>,
+    /// Simulated time at its end, s; 0 or more. `steps` comes first.
+    pub end: Option<f64>,
+    /// Steps between two checkpoints; 0 for none by steps.
+    pub checkpoint_steps: Option<u64>,
+    /// Seconds between two checkpoints; 0 for none by time.
+    pub checkpoint_seconds: Option<f64>,
+    /// Whether a step that misses the solver's tolerance makes the run a failure, at its end.
+    pub strict: bool,
+}
+
+impl RunOptions {
+    /// Steps of the whole run of a scene.
+    pub fn steps_of(&self, scene: &Scene) -> u64 {
+        let Time { step, end } = scene.time;
+        self.steps.unwrap_or_else(|| Time { step, end: self.end.unwrap_or(end) }.steps())
+    }
+
+    /// Changes the scene accordingly. None of it changes what comes out of a step, so that a run may be
+    /// told so at any time.
+    pub(super) fn apply(&self, scene: &mut Scene) {
+        scene.time.end = match self.steps {
+            Some(steps) => steps as f64 * scene.time.step,
+            None => self.end.unwrap_or(scene.time.end),
+        };
+        let checkpoint = &mut scene.checkpoint;
+        checkpoint.steps = self.checkpoint_steps.unwrap_or(checkpoint.steps);
+        checkpoint.seconds = self.checkpoint_seconds.unwrap_or(checkpoint.seconds);
+    }
+}
