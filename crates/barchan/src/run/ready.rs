@@ -102,9 +102,8 @@ impl Ready {
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
-        let noted = directory.clone();
-        let recorder = Recorder::resume(directory, &scene, (head.step, past), spent, &mut simulation)?;
-        origin.restarts = note_restart(&noted, head.step, simulation.line().1)?;
+        let recorder = Recorder::resume(directory.clone(), &scene, (head.step, past), spent, &mut simulation)?;
+        origin.restarts = note_restart(&directory, head.step, simulation.line().1)?;
         origin.step = Some(head.step);
         origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
         origin.engine = Some(head.engine).filter(|other| *other != engine());
