@@ -18,11 +18,14 @@
         return bytes > 0 ? number(bytes, "B") : null;
     }
 
+    // What a run spends beside its steps.
+    const WHOLE = [...STAGES, "start", "other"];
+
     function stages(all) {
-        const sum = STAGES.reduce((total, stage) => total + (all[stage] || 0), 0);
+        const sum = WHOLE.reduce((total, stage) => total + (all[stage] || 0), 0);
         if (!(sum > 0)) return "";
         const bar = element("div", { className: "stages" }), rows = element("dl");
-        STAGES.forEach((stage, k) => {
+        WHOLE.forEach((stage, k) => {
             if (!(all[stage] > 0)) return;
             const part = element("i", { title: `${stage} ${seconds(all[stage])}` }), swatch = element("i", { className: "swatch" });
             part.style.width = `${(100 * all[stage]) / sum}%`;

@@ -6,7 +6,7 @@
     // Decades below the highest value that a plot goes down to if it is told to be logarithmic.
     const DEPTH = 1e-9;
 
-    const STAGES = ["exchange", "broad", "narrow", "solve", "integrate", "output"];
+    const STAGES = ["exchange", "broad", "narrow", "solve", "integrate", "output", "checkpoint"];
     const column = (name, title = name) => ({ title, of: (row) => row[name] });
     // `log`: always so; `logs`: on request; `cuts`: peaks are cut off at first, if they are this
     // many times as high as this share of all values.

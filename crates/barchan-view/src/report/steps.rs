@@ -15,14 +15,21 @@ const RANGES: usize = 1000;
 /// Stretches of steps over which the times of stages are averaged, at most.
 const STRETCHES: usize = 800;
 /// The stages, in the page's order.
-const STAGES: [&str; 6] =
-    ["seconds_exchange", "seconds_broad", "seconds_narrow", "seconds_solve", "seconds_integrate", "seconds_output"];
+const STAGES: [&str; 7] = [
+    "seconds_exchange",
+    "seconds_broad",
+    "seconds_narrow",
+    "seconds_solve",
+    "seconds_integrate",
+    "seconds_output",
+    "seconds_checkpoint",
+];
 
 /// Columns whose smallest and largest value in every stretch of time are kept.
 const EXTREMES: [&str; 7] =
     ["kinetic", "potential", "contacts", "max_penetration", "mean_penetration", "iterations", "residual"];
 /// The columns that the page has a use for, if the table has them.
-const WANTED: [&str; 18] = [
+const WANTED: [&str; 19] = [
     "step",
     "time",
     "bodies",
@@ -40,6 +47,7 @@ const WANTED: [&str; 18] = [
     "seconds_solve",
     "seconds_integrate",
     "seconds_output",
+    "seconds_checkpoint",
     "operator_applications",
 ];
 
@@ -57,7 +65,7 @@ pub(super) struct Steps {
     largest: Vec<f64>,
     sums: Vec<f64>,
     curves: Curves,
-    stages: Means<6>,
+    stages: Means<7>,
     missed_ranges: Ranges,
 }
 
@@ -69,7 +77,7 @@ struct Columns {
     cells: Vec<Option<usize>>,
     time: Option<usize>,
     converged: Option<usize>,
-    stages: [Option<usize>; 6],
+    stages: [Option<usize>; 7],
 }
 
 impl Columns {
@@ -255,7 +263,7 @@ mod tests {
         assert_eq!(json["rows"][1], json!([2.0, 0.5, 0.0, 1.0, 0.5]));
         assert_eq!((&json["total"], &json["missed"]), (&json!(3), &json!(1)));
         assert_eq!(json["missed_ranges"], json!([[0.5, 0.5]]));
-        assert_eq!(json["stages"][2], json!([1.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0]));
+        assert_eq!(json["stages"][2], json!([1.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0]));
     }
 
     #[test]

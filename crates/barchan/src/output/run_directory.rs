@@ -441,6 +441,7 @@ mod tests {
             ".report.html.partial",
             "frames.pvd",
             "walls.pvd",
+            SCRIPT,
             ".contacts.pvd.partial",
             ".summary.json.partial",
             "problem-7.txt",

@@ -515,7 +515,7 @@ mod tests {
         assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
         assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
         let frames = ["checkpoints", "contacts.pvd", "frames", "frames.pvd"];
-        let others = ["picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
+        let others = ["open_in_paraview.py", "picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];
         assert_eq!(scratch.names(), [&frames[..], &others[..]].concat());
         // Bodies and contacts at 0, 4 and 8 ms, and the end; walls that stand still.
         assert_eq!(names(&scratch.path().join("frames")).len(), 9);

@@ -72,7 +72,7 @@ fn a_frame_reads_back() {
         let second = writer.write(&frame).unwrap();
         assert_eq!(writer.count(), 2);
         assert!(second.ends_with("frames/frame-000001.vtp"));
-        assert_eq!(scratch.names(), ["contacts.pvd", "frames", "frames.pvd", "walls.pvd"]);
+        assert_eq!(scratch.names(), ["contacts.pvd", "frames", "frames.pvd", "open_in_paraview.py", "walls.pvd"]);
         let index = fs::read_to_string(scratch.path().join("frames.pvd")).unwrap();
         assert!(index.contains("timestep=\"0.0\" group=\"\" part=\"0\" file=\"frames/frame-000000.vtp\""), "{index}");
 
