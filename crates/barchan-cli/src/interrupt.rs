@@ -2,8 +2,8 @@
 //! ends the process at once. No file is ever half-written under its final name, so that is safe.
 //! SIGTERM and SIGHUP count the same; the handler cannot tell them apart.
 //!
-//! A command that makes one file stops at once on the first, and leaves nothing half-written behind; not
-//! even on the second.
+//! A command that makes one file stops at once on the first, and leaves nothing half-written behind. The
+//! second ends it, should it be held up.
 
 use crate::failure::{Failure, note};
 use barchan::output::partial_path;
@@ -13,6 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How long a command that makes one file may take to stop, when it is told twice.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 static REQUESTS: AtomicU32 = AtomicU32::new(0);
 static ANSWERS: AtomicBool = AtomicBool::new(false);
@@ -23,7 +28,11 @@ static UNFINISHED: OnceLock<PathBuf> = OnceLock::new();
 pub(crate) fn listen() -> Result<(), Failure> {
     let handler = || {
         if REQUESTS.fetch_add(1, Ordering::SeqCst) > 0 {
-            UNFINISHED.get().map(fs::remove_file);
+            if let Some(path) = UNFINISHED.get() {
+                // It is about to stop, and to end whoever else writes the file; this is for when it cannot.
+                thread::sleep(PATIENCE);
+                let _ = fs::remove_file(path);
+            }
             exit(130);
         }
         if !ANSWERS.load(Ordering::SeqCst) {

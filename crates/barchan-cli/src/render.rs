@@ -92,6 +92,9 @@ fn film(args: &RenderArgs, frames: &StoredFrames, options: &PictureOptions) -> R
         let last = frames.len() - 1;
         let mut look = Look::of(&bodies(frames, last)?, options.colour);
         for k in (0..last).step_by(last.div_ceil(LOOKS).max(1)) {
+            if interrupt::requested() {
+                return Err(Trouble::Other(Failure::Interrupted));
+            }
             look = look.union(&Look::of(&bodies(frames, k)?, options.colour));
         }
         let video = VideoOptions {

@@ -60,7 +60,16 @@ fn at_end(args: &RestartArgs, voice: &Voice, summary: &Summary) -> Result<(), Fa
         grouped(summary.steps)
     ));
     tell(voice, summary, &args.directory)?;
-    if args.going.strict { Ok(strictly(summary)?) } else { Ok(()) }
+    let strict = strictly(summary);
+    // That it was strict is not remembered; what else went wrong at its end is.
+    let verdict = strict.as_ref().err().map(ToString::to_string);
+    match &summary.failure {
+        Some(failure) if verdict.as_ref() != Some(failure) => {
+            Err(Failure::Failed(format!("it failed at its end: {failure}")))
+        }
+        _ if args.going.strict => Ok(strict?),
+        _ => Ok(()),
+    }
 }
 
 /// Where it goes on from, and what it had to pass over.

@@ -280,3 +280,18 @@ fn a_strict_restart_judges_the_whole_run() {
     let said = desk.barchan("restart run --strict --quiet");
     assert!(said.code == 1 && said.err.contains("steps missed the tolerance"), "{said:?}");
 }
+
+#[test]
+fn a_run_that_failed_at_its_end_says_so_again() {
+    let desk = Desk::new();
+    let line = "run bounce --steps 5 --set checkpoint.keep=0 --quiet";
+    desk.barchan(&format!("{line} --out run"));
+    let summary = desk.read("run/summary.json");
+    desk.write("run/summary.json", &summary.replace("\"failure\": null", "\"failure\": \"no room for a picture\""));
+    desk.barchan("restart run").refused(1, &["it failed at its end: no room for a picture", "is at its end"]);
+    // A strict run that fell short is at its end.
+    let said =
+        desk.barchan("run packing --set bodies=60 --set solver.max_iterations=1 --steps 300 --strict --out strict");
+    assert_eq!(said.code, 1, "{said:?}");
+    assert_eq!(desk.barchan("restart strict --quiet").code, 0);
+}

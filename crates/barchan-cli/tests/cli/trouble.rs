@@ -143,6 +143,9 @@ fn check_files(desk: &Desk, disk: &SmallDisk) {
     let columns = |line: &str| line.split(',').count();
     assert!(table.ends_with('\n') && table.lines().all(|line| columns(line) == columns(table.lines().next().unwrap())));
     if let Ok(text) = std::fs::read_to_string(disk.path().join("run/summary.json")) {
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["interrupted"], true);
+        let summary: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(summary["interrupted"], true);
+        // Whichever rank it was that could not write.
+        assert!(summary["failure"].as_str().unwrap().contains("No space left"), "{summary}");
     }
 }

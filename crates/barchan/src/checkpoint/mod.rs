@@ -95,8 +95,16 @@ pub fn examine_unsealed(payload: &[u8]) -> (Result<Head, Damage>, Result<Part, D
 /// # Errors
 /// If a part does not fit the scene, or the scene cannot be used.
 pub fn go_on(scene: &Scene, parts: &[Part]) -> Result<Simulation, Damage> {
-    for part in parts {
+    for (rank, part) in parts.iter().enumerate() {
         part.fit(scene, parts.len())?;
+        let [step, first] = [part, &parts[0]].map(|part| part.state.steps());
+        if part.place[0] as usize != rank || step != first {
+            let found = format!("part {rank} is that of rank {} after step {step}", part.place[0]);
+            return Err(Damage::Contents(format!("{found}, expected rank {rank} after step {first}")));
+        }
+    }
+    if parts.is_empty() {
+        return Err(Damage::Contents("there are no parts".into()));
     }
     let went = match parts {
         [part] => Simulation::resume(scene, part.state.clone(), &[], Box::new(Solo)),

@@ -1,9 +1,9 @@
 //! When checkpoints are taken, and how they come to the disk while the simulation goes on.
 //!
 //! Taking one copies the state to memory; that is all that the simulation waits for. A thread writes
-//! the copy, when the frames before it are on the disk. On one rank it writes the head as well. On several the head waits until all of them have
-//! their parts on the disk, which they tell each other in the vote after every step, and only then
-//! does rank 0 write it.
+//! the copy, when the frames before it are on the disk. On one rank it writes the head as well. On
+//! several the head waits until all of them have their parts on the disk, which they tell each other in
+//! the vote after every step, and only then does rank 0 write it.
 //!
 //! A checkpoint that cannot be written is lost, and nothing else: the run goes on, the one before is
 //! still there, and the run says so.

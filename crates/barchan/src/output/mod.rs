@@ -33,6 +33,7 @@ mod checkpoint_folder;
 mod csv;
 pub mod history;
 pub mod human;
+mod lock;
 mod names;
 mod picture;
 mod run_directory;

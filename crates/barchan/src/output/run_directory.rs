@@ -6,6 +6,7 @@
 //! directory in which a user keeps scenes.
 
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
+use super::lock::{self, Lock};
 use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, SCRIPT, is_frame_file};
 use super::{
@@ -18,9 +19,6 @@ use crate::world::Bodies;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-#[cfg(unix)]
-use std::time::Duration;
 
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
@@ -50,7 +48,7 @@ pub(super) fn is_file(path: &Path) -> io::Result<bool> {
 pub struct RunDirectory {
     path: PathBuf,
     /// Keeps other processes from writing the same run, as long as it lives; on rank 0.
-    _lock: Option<Arc<Lock>>,
+    _lock: Option<Lock>,
 }
 
 impl RunDirectory {
@@ -79,7 +77,7 @@ impl RunDirectory {
         // The mark of a run, and the proof that the directory can be written.
         let mark = path.join(STEPS);
         let file = File::options().create(true).truncate(false).write(true).open(&mark).attach("create", &mark)?;
-        let lock = lock(file, &path)?;
+        let lock = Lock::take(file, &path)?;
         remove_run(&path)?;
         // Emptied and not removed: the lock is on it.
         File::options().write(true).truncate(true).open(&mark).attach("create", &mark)?;
@@ -103,28 +101,14 @@ impl RunDirectory {
         }
         let mark = path.join(STEPS);
         let file = File::options().write(true).open(&mark).attach("open", &mark)?;
-        let lock = lock(file, &path)?;
+        let lock = Lock::take(file, &path)?;
         Ok(Self { path, _lock: lock })
     }
 
     /// Whether a process writes the run in this directory; `None` where the system does not tell. One that
     /// wants to write it while this looks does not notice.
-    #[cfg(unix)]
     pub fn is_in_use(path: &Path) -> Option<bool> {
-        use nix::errno::Errno;
-        let mark = File::open(path.join(STEPS)).ok()?;
-        // Shared: those who only look do not see each other.
-        match Lock::lock(mark, nix::fcntl::FlockArg::LockSharedNonblock) {
-            Ok(_) => Some(false),
-            Err((_, Errno::EWOULDBLOCK)) => Some(true),
-            Err(_) => None,
-        }
-    }
-
-    /// Whether a process writes the run in this directory; `None` where the system does not tell.
-    #[cfg(not(unix))]
-    pub fn is_in_use(_: &Path) -> Option<bool> {
-        None
+        lock::is_held(&path.join(STEPS))
     }
 
     /// Removes the files of the run but for its scene, so that it can begin anew.
@@ -322,33 +306,6 @@ fn file_stem(name: &str) -> String {
     if stem.is_empty() { "run".into() } else { stem }
 }
 
-/// A lock on the mark of a run. The system takes it away when the process ends, however it does.
-#[cfg(unix)]
-type Lock = nix::fcntl::Flock<File>;
-#[cfg(not(unix))]
-type Lock = File;
-
-/// Keeps other processes away. Where the file system knows no locks, nothing does. Those who look whether a
-/// run is in use hold its lock for a moment: it is asked for more than once.
-#[cfg(unix)]
-fn lock(mut mark: File, path: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
-    use nix::errno::Errno;
-    for _ in 0..10 {
-        mark = match Lock::lock(mark, nix::fcntl::FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(Some(Arc::new(lock))),
-            Err((mark, Errno::EWOULDBLOCK)) => mark,
-            Err(_) => return Ok(None),
-        };
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Err(OutputError::InUse { path: path.to_owned() })
-}
-
-#[cfg(not(unix))]
-fn lock(mark: File, _: &Path) -> Result<Option<Arc<Lock>>, OutputError> {
-    Ok(Some(Arc::new(mark)))
-}
-
 /// Removes the files that a run writes but for its mark, and nothing else.
 fn remove_run(path: &Path) -> Result<(), OutputError> {
     remove_results(path)?;
@@ -508,7 +465,7 @@ mod tests {
             scope.spawn(|| {
                 while !over.load(std::sync::atomic::Ordering::Relaxed) {
                     RunDirectory::is_in_use(scratch.path());
-                    std::thread::sleep(Duration::from_millis(1));
+                    std::thread::sleep(std::time::Duration::from_millis(1));
                 }
             });
             let refused = (0..100).filter(|_| RunDirectory::reopen(scratch.path()).is_err()).count();

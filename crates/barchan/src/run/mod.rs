@@ -26,6 +26,7 @@
 //! ```
 
 mod background;
+mod failure;
 mod frames;
 mod keep;
 mod options;
@@ -35,6 +36,7 @@ mod resume;
 mod spent;
 mod tally;
 
+pub use failure::{DumpError, RunError, RunFailure, strictly};
 pub use frames::frame_count;
 pub use options::RunOptions;
 pub use ready::{Readiness, Ready};
@@ -42,12 +44,11 @@ pub use resume::{Origin, ResumeError, Resumption};
 
 use crate::checkpoint::Writer;
 use crate::comm::{Communicator, Reduction, Solo};
-use crate::domain::DomainError;
-use crate::output::human::counted;
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
+use failure::check_dumps;
 use keep::Votes;
 use recorder::Recorder;
 use spent::Spent;
@@ -80,85 +81,6 @@ pub struct Progress<'a> {
     pub trouble: Option<&'a str>,
     /// This rank's simulation, to take frames of.
     pub simulation: &'a Simulation,
-}
-
-/// Why a run did not do what it was asked to.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The simulation cannot go on.
-    #[error(transparent)]
-    Step(#[from] StepError),
-    /// A file could not be written.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    /// The run is strict, and the solver fell short.
-    #[error(
-        "{missed} of {} missed the tolerance {tolerance:e} (worst residual {residual:.1e})",
-        counted(*steps, "step", "steps")
-    )]
-    MissedTolerance {
-        /// Steps that missed it.
-        missed: u64,
-        /// Steps done.
-        steps: u64,
-        /// The tolerance.
-        tolerance: f64,
-        /// The worst residual.
-        residual: f64,
-    },
-    /// Another rank says why.
-    #[error("another rank has failed")]
-    Elsewhere,
-}
-
-impl RunError {
-    /// Whether this rank has only heard of it, from the one that says why.
-    pub fn is_elsewhere(&self) -> bool {
-        matches!(
-            self,
-            Self::Elsewhere
-                | Self::Output(OutputError::Elsewhere { .. })
-                | Self::Step(StepError::Domain { error: DomainError::Elsewhere, .. })
-        )
-    }
-}
-
-/// Why a contact problem cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DumpError {
-    /// The run will not take this step.
-    #[error("there is no step {step}: the run has {total}, counted from 1")]
-    NoSuchStep {
-        /// The step.
-        step: u64,
-        /// Steps of the run.
-        total: u64,
-    },
-    /// The run has done this step before.
-    #[error("step {step} is done: the run goes on after step {done}")]
-    Done {
-        /// The step.
-        step: u64,
-        /// The last that is done.
-        done: u64,
-    },
-    /// No rank has the whole problem.
-    #[error("each of {ranks} ranks has a part of the contact problem only; write it from a run on one rank")]
-    Ranks {
-        /// How many there are.
-        ranks: usize,
-    },
-}
-
-/// A run that failed, with what it had done by then.
-#[derive(Debug, thiserror::Error)]
-#[error("{error}")]
-pub struct RunFailure {
-    /// The steps that were done.
-    pub summary: Box<Summary>,
-    /// Why it failed.
-    #[source]
-    pub error: RunError,
 }
 
 /// A run under way.
@@ -296,12 +218,12 @@ impl Run {
         let mut summary = self.summary();
         let judged = self.judge(&summary);
         let failure = result.as_ref().err().or(judged.as_ref().err());
-        summary.failure = failure.map(ToString::to_string);
+        summary.failure = failure.map(|error| error.in_words(self.simulation.line().1));
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
         let written = agree(self.simulation.line().1, written);
         // The first error is the one to report.
         let result = result.and_then(|()| Ok(written?)).and(judged);
-        match self.one_speaks(result) {
+        match failure::one_speaks(result, self.simulation.line().1) {
             Ok(()) => Ok(summary),
             Err(error) => Err(RunFailure { summary: Box::new(summary), error }),
         }
@@ -358,16 +280,6 @@ impl Run {
         if failed { Err(OutputError::Elsewhere { is_input: false }) } else { Ok(Votes { stop, due, busy }) }
     }
 
-    /// Of the ranks that know why the run failed, the first says it. All ranks have failed, or none.
-    fn one_speaks(&mut self, result: Result<(), RunError>) -> Result<(), RunError> {
-        let Err(error) = result else { return Ok(()) };
-        let comm = self.simulation.line().1;
-        let rank = comm.rank() as f64;
-        let mut first = [if error.is_elsewhere() { f64::INFINITY } else { rank }];
-        comm.all_reduce(Reduction::Min, &mut first);
-        Err(if first[0] == rank { error } else { RunError::Elsewhere })
-    }
-
     /// Writes the problem of the next step, if it was asked for. Posing it changes nothing: the step
     /// poses the same once more.
     fn dump_problem(&mut self) -> Result<(), OutputError> {
@@ -421,37 +333,6 @@ impl Run {
     fn judge(&self, summary: &Summary) -> Result<(), RunError> {
         if self.strict { strictly(summary) } else { Ok(()) }
     }
-}
-
-/// Whether the problems of these steps can be written by a run that has done some of all its steps.
-fn check_dumps<'a>(
-    dumps: impl IntoIterator<Item = &'a u64>,
-    done: u64,
-    total: u64,
-    ranks: usize,
-) -> Result<(), DumpError> {
-    for &step in dumps {
-        if !(1..=total).contains(&step) {
-            return Err(DumpError::NoSuchStep { step, total });
-        }
-        if step <= done {
-            return Err(DumpError::Done { step, done });
-        }
-        if ranks > 1 {
-            return Err(DumpError::Ranks { ranks });
-        }
-    }
-    Ok(())
-}
-
-/// What a strict run makes of its summary.
-///
-/// # Errors
-/// If a step missed the tolerance.
-pub fn strictly(summary: &Summary) -> Result<(), RunError> {
-    let (steps, missed) = (summary.steps, summary.steps - summary.solver.steps_converged);
-    let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
-    if missed == 0 { Ok(()) } else { Err(RunError::MissedTolerance { missed, steps, tolerance, residual }) }
 }
 
 /// Rank 0 makes the directory, and tells the others where it is.

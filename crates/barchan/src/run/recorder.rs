@@ -104,7 +104,8 @@ impl Recorder {
         Ok(Self { directory, tables, frames, spent: Spent::default() })
     }
 
-    /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts. All ranks call this, and fail together.
+    /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts. All
+    /// ranks call this, and fail together.
     pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
         let frames = self.frames.mark(simulation)?;
         let before = self.flush().map(|before| Before { frames, ..before });

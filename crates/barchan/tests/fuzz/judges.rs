@@ -1,7 +1,8 @@
 //! What must hold whatever bytes come in: no panic, no hang, no memory without end, and what is
 //! accepted is written and read again unchanged. For the tests here and for the targets in `fuzz/`.
 
-use barchan::checkpoint;
+use barchan::checkpoint::{self, Part};
+use barchan::comm::{Communicator, threads};
 use barchan::frame::Frame;
 use barchan::output::{
     PictureOptions, examine_frame, render, write_bodies, write_body_rows, write_contact_rows, write_contacts,
@@ -15,6 +16,8 @@ use std::sync::OnceLock;
 
 /// Scenes of more bodies than this are not built.
 const FEW: u64 = 300;
+/// Steps of the runs whose checkpoints are changed.
+pub(crate) const KEPT_STEPS: u64 = 30;
 
 /// Bytes as a scene file.
 pub(crate) fn scene(bytes: &[u8]) {
@@ -49,7 +52,8 @@ pub(crate) fn problem(bytes: &[u8]) {
 }
 
 /// Bytes as a file of a checkpoint: as they are, and as if what follows the seal were sealed anew. A part
-/// that is accepted is gone on from, alone and as one of two, and may stop being finite, no more.
+/// that is accepted is gone on from, alone and with a sound one of another rank, and may stop being finite,
+/// no more.
 pub(crate) fn checkpoint(bytes: &[u8]) {
     let _ = checkpoint::examine(bytes);
     let (_, part) = checkpoint::examine_unsealed(bytes.get(checkpoint::SEAL_LENGTH..).unwrap_or(bytes));
@@ -57,9 +61,12 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
     if part.state.bodies().len() > FEW as usize {
         return;
     }
-    let parts = [part.clone(), part];
-    for scene in kept_scenes() {
-        for parts in [&parts[..1], &parts] {
+    for (scene, sound) in kept_scenes().iter().zip(kept_parts()) {
+        let pair = match part.place {
+            [0, _] => [part.clone(), sound[1].clone()],
+            _ => [sound[0].clone(), part.clone()],
+        };
+        for parts in [std::slice::from_ref(&part), &pair] {
             let Ok(mut simulation) = checkpoint::go_on(scene, parts) else { continue };
             let mut frame = Frame::default();
             frame.capture(&simulation, 0);
@@ -85,6 +92,21 @@ pub(crate) fn kept_scenes() -> &'static [Scene; 2] {
             scene("granular-gas", &[("nx", "3"), ("ny", "3"), ("nz", "3"), ("periodic", "1"), brief]),
         ]
     })
+}
+
+/// The parts of two ranks of those scenes, after [`KEPT_STEPS`].
+fn kept_parts() -> &'static [Vec<Part>] {
+    static PARTS: OnceLock<Vec<Vec<Part>>> = OnceLock::new();
+    let part = |scene: &Scene, comm: Box<dyn Communicator>| {
+        let place = [comm.rank() as u32, 2];
+        let mut simulation = Simulation::on_ranks(scene, comm).expect("a scene of ours");
+        (0..KEPT_STEPS).for_each(|_| drop(simulation.step().expect("a step of ours")));
+        let mut bytes = Part::gather(&mut simulation, place, b"");
+        Part::seal(&mut bytes);
+        Part::read(&bytes).expect("a part of ours")
+    };
+    let parts = |scene| threads::run(2, 1, |comm| part(scene, comm)).expect("two ranks");
+    PARTS.get_or_init(|| kept_scenes().iter().map(parts).collect())
 }
 
 /// Bytes as a file of a frame. What is accepted can be written again, as a table, and drawn.

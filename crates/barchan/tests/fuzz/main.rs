@@ -37,7 +37,6 @@ fn files_in(folder: &Path) -> Vec<Vec<u8>> {
 /// Puts changed seeds before a judge until the time is over. What brings it down is kept.
 fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
     let seconds = std::env::var("BARCHAN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
-    let end = Instant::now() + Duration::from_secs(seconds);
     if let Some(folder) = std::env::var_os("BARCHAN_FUZZ_SEEDS") {
         let folder = Path::new(&folder).join(kind);
         std::fs::create_dir_all(&folder).unwrap();
@@ -46,6 +45,7 @@ fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
     let mut mutator = Mutator::new(seeds, words);
     seeds.iter().for_each(|seed| judge(seed));
     let mut count = 0u64;
+    let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let input = mutator.next();
         let start = Instant::now();
@@ -127,7 +127,7 @@ fn files_of_runs(folder: &str) -> Vec<Vec<u8>> {
     for (k, (scene, ranks)) in judges::kept_scenes().iter().flat_map(|scene| [(scene, 1), (scene, 2)]).enumerate() {
         let path = std::env::temp_dir().join(format!("barchan-fuzz-{folder}-{}-{k}", std::process::id()));
         threads::run(ranks, 1, |comm| {
-            let options = RunOptions { steps: Some(30), ..RunOptions::default() };
+            let options = RunOptions { steps: Some(judges::KEPT_STEPS), ..RunOptions::default() };
             let mut run = Run::start_on(scene, &options, comm).unwrap();
             run.record_by(|| RunDirectory::create(&path, true)).unwrap();
             run.to_end(|_| ControlFlow::Continue(())).unwrap();
