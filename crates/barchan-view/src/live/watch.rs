@@ -109,7 +109,7 @@ struct Speeds {
 }
 
 impl Watch {
-    /// Starts to watch a simulation at its beginning.
+    /// Starts to watch a simulation.
     ///
     /// # Errors
     /// If there is no thread to be had for frames.

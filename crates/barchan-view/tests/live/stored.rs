@@ -173,6 +173,7 @@ fn what_has_become_of_a_run_is_told() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_restart_is_shown_as_it_goes_on_to_its_later_end() {
     let scratch = Scratch::new("later");
     let set = [("output.frame_interval".to_owned(), "0.001".to_owned())];
