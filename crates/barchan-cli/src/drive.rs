@@ -8,7 +8,7 @@ use crate::ranks;
 use crate::report;
 use crate::watched::Watched;
 use barchan::comm::Communicator;
-use barchan::output::human::{counted, grouped, short};
+use barchan::output::human::{counted, grouped, short, typed};
 use barchan::output::{OutputError, Summary};
 use barchan::run::{DumpError, Run, RunError, RunFailure};
 use barchan::scene::Scene;
@@ -74,7 +74,7 @@ impl Voice {
 
 /// Steps a run to its end, with something to watch, and tells what came out.
 pub(crate) fn drive(
-    run: &mut Run,
+    mut run: Run,
     voice: &Voice,
     path: &Path,
     dumps: &[u64],
@@ -118,9 +118,12 @@ pub(crate) fn drive(
         }
         None => printed,
     };
-    // When everything is written and told: nobody waits for viewers but this.
-    if let Some(watched) = watched {
-        watched.end(path, voice.quiet);
+    // When everything is written and told. Nobody waits for viewers but this: whoever wants the directory now
+    // can have it.
+    if let Some(mut watched) = watched {
+        watched.over(path);
+        drop(run);
+        watched.see_off(voice.quiet);
     }
     outcome
 }
@@ -136,13 +139,6 @@ fn interrupted(summary: &Summary, path: &Path) -> String {
         None => {}
     }
     text
-}
-
-/// A path as it can be typed into a shell.
-fn typed(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./+:@%=,".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// A full disk ends a run, and need not be the end of it.
@@ -222,16 +218,4 @@ fn whereabouts(path: &Path) -> String {
         text += &format!(": open {}", open.join(", or "));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_can_be_typed() {
-        assert_eq!(typed(Path::new("runs/bed-2")), "runs/bed-2");
-        assert_eq!(typed(Path::new("my run")), "'my run'");
-        assert_eq!(typed(Path::new("it's")), "'it'\\''s'");
-    }
 }

@@ -32,12 +32,12 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
     let watched = prepare(args, &voice, &ready);
     let watched = ranks::agree(ready.line(), watched).map_err(over)?;
     let run = ready.go().map_err(cannot)?;
-    let mut run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
+    let run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
     if voice.speaks() {
         tell_origin(&run, voice.ranks);
     }
     announce(&voice, run.scene(), run.steps_total());
-    drive(&mut run, &voice, &args.directory, &going.dump_problem, watched)
+    drive(run, &voice, &args.directory, &going.dump_problem, watched)
 }
 
 /// Viewers, if the run can go on as it was asked to.

@@ -59,5 +59,5 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     });
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, &voice)).told())?;
-    drive(&mut run, &voice, &path, &going.dump_problem, watched)
+    drive(run, &voice, &path, &going.dump_problem, watched)
 }

@@ -43,7 +43,7 @@ impl Watched {
 
     /// Tells viewers of a step, and waits as long as they want to. Whether the user wants to stop.
     pub(crate) fn stepped(&mut self, progress: &Progress<'_>) -> bool {
-        self.watch.stepped(progress.simulation, progress.report);
+        self.watch.stepped(progress.simulation, progress.report, progress.missed);
         let mut is_last = progress.step >= progress.steps_total;
         let mut stops = false;
         while !is_last {
@@ -58,9 +58,8 @@ impl Watched {
         stops
     }
 
-    /// Shows viewers the end of the run in this directory, and sends them away when they have seen it. A
-    /// browser that is only just opening is waited for, unless the user is in a hurry.
-    pub(crate) fn end(mut self, directory: &Path, quiet: bool) {
+    /// Shows viewers the end of the run in this directory, which is still in use.
+    pub(crate) fn over(&mut self, directory: &Path) {
         let report = directory.join(report::FILE).canonicalize().ok();
         let fate = match Fate::of(directory) {
             // Nobody but this process writes it, and it does so no more.
@@ -68,6 +67,11 @@ impl Watched {
             fate => fate,
         };
         self.watch.over(Ending { fate: Some(fate), report });
+    }
+
+    /// Sends viewers away when they have seen the end. A browser that is only just opening is waited for,
+    /// unless the user is in a hurry.
+    pub(crate) fn see_off(mut self, quiet: bool) {
         // A Ctrl-C that ended the run ends it for those who never came; another one is not waited for.
         let was_stopped = interrupt::requested();
         let first = if was_stopped { Instant::now() } else { self.since + OPENING };

@@ -184,7 +184,8 @@
         play.textContent = isHeld() ? "Play" : "Pause";
         // At its end a film begins anew; a simulation has to be sent back to its start.
         play.disabled = step.disabled = !stored && ["ended", "failed"].includes(status.state);
-        const end = live.hello?.about.end;
+        // A restart may have given a stored run a later end.
+        const end = status.end ?? live.hello?.about.end;
         facts.run.textContent = status.run && !["running", "finished"].includes(status.run.state) ? status.run.text : "";
         facts.state.textContent = (stored ? FILM : NAMES)[status.state] ?? status.state;
         facts.time.textContent = `time ${status.time.toFixed(4)} s${end ? ` of ${short(end)} s` : ""}`;

@@ -67,7 +67,7 @@ fn seconds_a_step(mut step: impl FnMut() -> Result<(), barchan::step::StepError>
 fn step(simulation: &mut Simulation, watch: &mut Watch) -> Result<(), barchan::step::StepError> {
     if watch.next(simulation, || false) == Next::Step {
         let report = simulation.step()?;
-        watch.stepped(simulation, &report);
+        watch.stepped(simulation, &report, 0);
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::restart::{copy, same};
 use crate::support::{Desk, files};
+use crate::view::View;
 use serde_json::Value;
 use std::net::TcpListener;
 
@@ -17,11 +18,18 @@ fn a_longer_run_is_the_one_that_was_as_long_from_the_beginning() {
     for (options, about) in [
         ("--time 0.1 --dump-problem 150", "by time"),
         ("--steps 200 --dump-problem 150 --threads 1", "by steps"),
-        ("--time 0.1 --view=0 --dump-problem 150", "watched"),
+        ("--time 0.1 --dump-problem 150", "watched"),
     ] {
-        let run = format!("run-{}", options.len());
+        let run = about.replace(' ', "-");
         copy(&desk.path("short"), &desk.path(&run));
-        let said = desk.barchan(&format!("restart {run} --json --quiet {options}"));
+        let line = format!("restart {run} --json --quiet {options}");
+        let said = if about == "watched" {
+            let view = View::of_run(&desk, &line);
+            view.visit();
+            view.wait()
+        } else {
+            desk.barchan(&line)
+        };
         assert_eq!(said.code, 0, "{said:?}");
         assert_eq!(said.err.contains("watch it at http://127.0.0.1:"), about == "watched", "{said:?}");
         // Port 0 is any that is free, and not the usual one.

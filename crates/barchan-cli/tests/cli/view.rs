@@ -2,28 +2,66 @@
 
 use crate::support::{Desk, Said};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// A view under way.
-struct View {
+pub(crate) struct View {
     child: Child,
-    out: BufReader<std::process::ChildStdout>,
-    /// Where it listens: `127.0.0.1:PORT`.
+    out: BufReader<ChildStdout>,
+    err: BufReader<ChildStderr>,
+    /// What it has said so far, and where it listens: `127.0.0.1:PORT`.
+    told: String,
     address: String,
 }
 
 impl View {
+    /// `barchan view`, which tells its address first of all.
     fn start(desk: &Desk, line: &str) -> Self {
+        let mut view = Self::spawn(desk, line);
+        let mut url = String::new();
+        view.out.read_line(&mut url).unwrap();
+        view.find_address(url.trim());
+        view
+    }
+
+    /// A run or a restart with viewers, on any port that is free.
+    pub(crate) fn of_run(desk: &Desk, line: &str) -> Self {
+        let mut view = Self::spawn(desk, &format!("{line} --view=0"));
+        let told = view.until("watch it at ");
+        view.find_address(told.trim().rsplit(' ').next().unwrap());
+        view
+    }
+
+    fn spawn(desk: &Desk, line: &str) -> Self {
         let mut child =
             desk.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut url = String::new();
-        out.read_line(&mut url).unwrap();
-        let address = url.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
-        let address = address.unwrap_or_else(|| panic!("not an address: {url:?}")).to_owned();
-        Self { child, out, address }
+        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (told, address) = (String::new(), String::new());
+        Self { child, out: BufReader::new(out), err: BufReader::new(err), told, address }
+    }
+
+    fn find_address(&mut self, url: &str) {
+        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
+        self.address = address.unwrap_or_else(|| panic!("not an address: {url:?}")).to_owned();
+    }
+
+    /// Waits for a line on standard error with this in it.
+    fn until(&mut self, word: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.err.read_line(&mut line).unwrap(), 0, "it never said {word:?}: {}", self.told);
+            self.told += &line;
+            if line.contains(word) {
+                return line;
+            }
+        }
+    }
+
+    /// A viewer comes and goes at once. A run that had one ends without waiting for another.
+    pub(crate) fn visit(&self) {
+        assert!(self.get("/socket", UPGRADE).starts_with("HTTP/1.1 101 "));
     }
 
     /// The answer to a request.
@@ -37,14 +75,19 @@ impl View {
     }
 
     /// Ends it as Ctrl-C does.
-    fn end(mut self) -> Said {
+    fn end(self) -> Said {
         let done = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
         assert!(done.success());
-        let mut rest = String::new();
-        self.out.read_to_string(&mut rest).unwrap();
-        let mut said = Said::from(self.child.wait_with_output().unwrap());
-        said.out = rest;
-        said
+        self.wait()
+    }
+
+    /// Waits for its end. What was read of standard output before is not told again.
+    pub(crate) fn wait(mut self) -> Said {
+        let mut out = String::new();
+        self.out.read_to_string(&mut out).unwrap();
+        self.err.read_to_string(&mut self.told).unwrap();
+        let code = self.child.wait().unwrap().code().unwrap_or(-1);
+        Said { code, out, err: self.told }
     }
 }
 
@@ -96,35 +139,20 @@ fn a_run_with_viewers_has_the_same_result() {
     let desk = Desk::new();
     let line = "run sedimentation --set bodies=300 --steps 150 --set output.frame_interval=0";
     let plain = desk.hash(&format!("{line} --out plain"));
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let child = desk
-        .command(&format!("{line} --out watched --json --quiet --view={port}"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut view = View::of_run(&desk, &format!("{line} --out watched --json --quiet"));
     // One that asks and never reads, and one that goes at once.
-    let address = format!("127.0.0.1:{port}");
-    let mut viewers = Vec::new();
-    for _ in 0..200 {
-        if let Ok(mut stream) = TcpStream::connect(&address) {
-            write!(stream, "GET /socket HTTP/1.1\r\nHost: {address}\r\n{UPGRADE}\r\n").unwrap();
-            // {"type":"ready"} behind a mask of zeros.
-            let _ = stream.write_all(&[&[0x81, 0x90, 0, 0, 0, 0][..], b"{\"type\":\"ready\"}"].concat());
-            viewers.push(stream);
-        }
-        if viewers.len() == 2 {
-            viewers.pop();
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let said = Said::from(child.wait_with_output().unwrap());
+    let mut silent = TcpStream::connect(&view.address).unwrap();
+    write!(silent, "GET /socket HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n", view.address).unwrap();
+    // {"type":"ready"} behind a mask of zeros.
+    silent.write_all(&[&[0x81, 0x90, 0, 0, 0, 0][..], b"{\"type\":\"ready\"}"].concat()).unwrap();
+    view.visit();
+    let mut result = String::new();
+    view.out.read_line(&mut result).unwrap();
+    assert!(result.contains(&plain), "{result}");
+    // Who is gone is not waited for.
+    drop(silent);
+    let said = view.wait();
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.err.contains(&format!("watch it at http://127.0.0.1:{port}/")), "{said:?}");
-    assert!(said.out.contains(&plain), "{said:?}");
-    assert!(!viewers.is_empty(), "nobody came in time to watch");
     desk.barchan(&format!("{line} --ranks 2 --view --out ranks")).refused(2, &["--view", "barchan view"]);
 }
 
@@ -132,26 +160,16 @@ fn a_run_with_viewers_has_the_same_result() {
 #[cfg(unix)]
 fn a_short_run_waits_for_a_browser_to_open() {
     let desk = Desk::new();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut child = desk
-        .command(&format!("run bounce --steps 5 --out run --view={port}"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut view = View::of_run(&desk, "run bounce --steps 5 --out run");
     // What came out is told before anybody is waited for.
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut err = BufReader::new(child.stderr.take().unwrap());
-    for (stream, word) in
-        [(&mut out as &mut dyn BufRead, "files   "), (&mut err, "for a browser to come; Ctrl-C ends it")]
-    {
-        let mut line = String::new();
-        while !line.contains(word) {
-            line.clear();
-            assert_ne!(stream.read_line(&mut line).unwrap(), 0, "it never said: {word}");
-        }
+    view.until("for a browser to come; Ctrl-C ends it");
+    let mut line = String::new();
+    while !line.contains("files   ") {
+        line.clear();
+        assert_ne!(view.out.read_line(&mut line).unwrap(), 0, "it never said where its files are");
     }
-    let view = View { child, out, address: format!("127.0.0.1:{port}") };
+    // The directory is free by then.
+    assert_eq!(desk.json("restart run --steps 10")["steps"], 10);
     assert!(view.get("/", "").starts_with("HTTP/1.1 200 OK"));
     let said = view.end();
     assert_eq!(said.code, 0, "{said:?}");

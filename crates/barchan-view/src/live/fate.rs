@@ -1,6 +1,7 @@
 //! What has become of a run that is written down: under way, at its end, or ended in another way.
 
-use barchan::output::{RunDirectory, Summary};
+use barchan::output::human::{grouped, typed};
+use barchan::output::{CheckpointFolder, RunDirectory, Summary};
 use barchan::scene::Scene;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -12,7 +13,7 @@ pub enum Fate {
     Running,
     /// It came to its end.
     Finished,
-    /// It was stopped before its end, and can go on.
+    /// It was stopped before its end.
     Interrupted,
     /// Nobody writes it, and it has said nothing about its end.
     Killed,
@@ -37,10 +38,10 @@ impl Fate {
         // In this order: a run leaves its summary before it lets go of its directory.
         let is_free = RunDirectory::is_in_use(directory) == Some(false);
         let text = std::fs::read_to_string(directory.join("summary.json")).ok();
-        let restart = format!("`barchan restart {}`", directory.display());
         let Some(text) = text else {
             return if is_free {
-                (Self::Killed, format!("It ended without a word: killed, most likely. {restart} goes on."))
+                let next = way_on(directory, None);
+                (Self::Killed, format!("It ended without a word: killed, most likely. {next}"))
             } else {
                 (Self::Running, "It is under way.".into())
             };
@@ -48,19 +49,30 @@ impl Fate {
         let Ok(summary) = serde_json::from_str::<Summary>(&text) else {
             return (Self::Finished, "It has ended, and its summary cannot be read.".into());
         };
-        let steps = summary.steps;
-        match (&summary.failure, summary.checkpoints.last) {
-            (Some(why), _) => (Self::Failed, format!("It failed after step {steps}: {why}")),
-            (None, _) if !summary.interrupted => (Self::Finished, format!("It came to its end, with step {steps}.")),
-            (None, Some(last)) if last != steps => {
-                (Self::Interrupted, format!("It was stopped after step {steps}. {restart} goes on after step {last}."))
+        let steps = grouped(summary.steps);
+        match &summary.failure {
+            Some(why) => (Self::Failed, format!("It failed after step {steps}: {why}")),
+            None if !summary.interrupted => (Self::Finished, format!("It came to its end, with step {steps}.")),
+            None => {
+                let next = way_on(directory, Some(summary.steps));
+                (Self::Interrupted, format!("It was stopped after step {steps}. {next}"))
             }
-            (None, _) => (Self::Interrupted, format!("It was stopped after step {steps}. {restart} goes on.")),
         }
     }
 
     /// What viewers are told of it: the step of its table at which it is, too.
     pub(super) fn told(self, text: &str, step: u64, scene: Option<&Scene>) -> Value {
         json!({ "state": self.name(), "text": text, "step": step, "steps": scene.map(|scene| scene.time.steps()) })
+    }
+}
+
+/// What a restart does to a run that has done so many steps, if that is known.
+fn way_on(directory: &Path, done: Option<u64>) -> String {
+    let restart = format!("`barchan restart {}`", typed(directory));
+    match CheckpointFolder::of_run(directory).steps().as_deref() {
+        Ok([]) => format!("There is no checkpoint: {restart} begins anew."),
+        Ok([.., last]) if done == Some(*last) => format!("{restart} goes on."),
+        Ok([.., last]) => format!("{restart} goes on after step {}.", grouped(*last)),
+        Err(why) => format!("Whether it can go on cannot be told: {why}."),
     }
 }

@@ -1,13 +1,13 @@
 //! A run that is written down, finished or under way in another process: its frames as a film, and its
 //! table as it grows.
 
-use super::about;
 use super::fate::Fate;
+use super::stored_scene::StoredScene;
 use super::stream::FrameStream;
 use super::table::Table;
+use super::{about, end};
 use crate::server::{Controls, Hub, Seek, Wishes};
 use barchan::output::{FrameError, StepRow, StoredFrames};
-use barchan::scene::Scene;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Follow {
     stream: FrameStream,
     frames: StoredFrames,
     table: Table,
-    scene: Option<Scene>,
+    scene: StoredScene,
     /// What has become of the run, and a sentence about it.
     fate: (Fate, String),
     /// The frame that is shown.
@@ -76,11 +76,11 @@ impl Follow {
     /// If the directory is not that of a run.
     pub fn open(directory: &Path) -> Result<Self, FollowError> {
         let frames = StoredFrames::open(directory)?;
-        let text = std::fs::read_to_string(directory.join("scene.toml")).unwrap_or_default();
-        let scene = Scene::from_toml(&text, "scene.toml").ok().filter(|_| !text.is_empty());
+        let stored = StoredScene::of_run(directory);
+        let scene = stored.scene();
         let folder = || directory.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned());
-        let name = scene.as_ref().map_or_else(folder, |scene| scene.name.clone());
-        let about = scene.as_ref().map_or_else(|| json!({ "kind": "stored", "name": name }), |s| about(s, "stored"));
+        let name = scene.map_or_else(folder, |scene| scene.name.clone());
+        let about = scene.map_or_else(|| json!({ "kind": "stored", "name": name }), |s| about(s, "stored"));
         let controls = Controls { step: true, reset: true, seek: true, ..Controls::default() };
         let hub = Arc::new(Hub::new(&about, controls));
         let mut follow = Self {
@@ -90,7 +90,7 @@ impl Follow {
             about,
             hub,
             frames,
-            scene,
+            scene: stored,
             fate: Fate::of(directory),
             index: 0,
             runs: 0,
@@ -197,6 +197,7 @@ impl Follow {
         // In this order: what a run that is over has written is all there.
         let before = self.fate.0;
         self.fate = Fate::of(&self.directory);
+        self.scene.look();
         let was_last = self.index == self.last();
         match StoredFrames::open(&self.directory) {
             Ok(frames) => {
@@ -238,9 +239,13 @@ impl Follow {
         self.table_goes_on = growth.goes_on;
     }
 
-    /// Another run has taken the place of the one that was shown.
+    /// Another run has taken the place of the one that was shown, or the same goes on from an earlier step. Who
+    /// has seen the last frame stays with the last: the film does not begin anew for what goes on.
     fn begin_again(&mut self) {
-        (self.runs, self.index) = (self.runs + 1, 0);
+        self.runs += 1;
+        if self.index != self.last() {
+            self.index = 0;
+        }
         (self.rows, self.missed, self.row_step) = (0, 0, 0);
         self.table = Table::new(self.directory.join("steps.csv"));
         self.hub.restart();
@@ -320,12 +325,13 @@ impl Follow {
             "message": self.message(),
             "step": self.step,
             "time": self.frames.times().get(self.index).copied().unwrap_or(0.0),
+            "end": self.scene.scene().map(end),
             "bodies": self.bodies,
             "missed": self.missed,
             "judged": self.rows,
             "frame": self.index,
             "frames": self.frames.len(),
-            "run": fate.told(text, self.row_step, self.scene.as_ref()),
+            "run": fate.told(text, self.row_step, self.scene.scene()),
             "speed": self.speed,
             "parameters": {},
         }));

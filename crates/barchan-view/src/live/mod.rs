@@ -8,6 +8,7 @@ mod fate;
 mod follow;
 mod show;
 mod spectator;
+mod stored_scene;
 mod stream;
 mod table;
 mod watch;
@@ -48,11 +49,16 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
         "name": scene.name,
         "description": scene.description,
         "step": scene.time.step,
-        "end": scene.time.steps() as f64 * scene.time.step,
+        "end": end(scene),
         "tolerance": scene.solver.tolerance,
         "solver": scene.solver.name.name(),
         "materials": scene.material.iter().map(|material| &material.name).collect::<Vec<_>>(),
     })
+}
+
+/// The simulated time at the end of a scene.
+fn end(scene: &Scene) -> f64 {
+    scene.time.steps() as f64 * scene.time.step
 }
 
 /// The page of a live view, for what [`about`] says.

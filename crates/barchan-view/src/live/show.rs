@@ -2,6 +2,7 @@
 
 use super::watch::{Next, Watch};
 use barchan::scene::{Scene, SceneError};
+use barchan::solver::Status;
 use barchan::step::Simulation;
 use std::collections::BTreeMap;
 
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct Show {
     scene: Scene,
     simulation: Simulation,
+    /// Steps since the last start that missed the solver's tolerance.
+    missed: u64,
     changed: BTreeMap<String, f64>,
 }
 
@@ -33,7 +36,8 @@ impl Show {
     /// # Errors
     /// If it cannot be built.
     pub fn new(scene: &Scene) -> Result<Self, SceneError> {
-        Ok(Self { scene: scene.clone(), simulation: Simulation::from_scene(scene)?, changed: BTreeMap::new() })
+        let simulation = Simulation::from_scene(scene)?;
+        Ok(Self { scene: scene.clone(), simulation, missed: 0, changed: BTreeMap::new() })
     }
 
     /// Runs until `stop` says so. At its end the scene rests, and can be reset. A reset goes back to the
@@ -46,7 +50,10 @@ impl Show {
         loop {
             match watch.next(&self.simulation, &stop) {
                 Next::Step => match self.simulation.step() {
-                    Ok(report) => watch.stepped(&self.simulation, &report),
+                    Ok(report) => {
+                        self.missed += u64::from(report.solver.status != Status::Converged);
+                        watch.stepped(&self.simulation, &report, self.missed);
+                    }
                     Err(error) => watch.failed(error.to_string()),
                 },
                 Next::Adjust(numbers) => {
@@ -55,6 +62,7 @@ impl Show {
                 }
                 Next::Reset => {
                     self.simulation = Simulation::from_scene(&self.scene)?;
+                    self.missed = 0;
                     watch.restarted();
                 }
                 Next::Stop => break,
@@ -64,7 +72,7 @@ impl Show {
         Ok(Outcome {
             steps: self.simulation.steps(),
             time: world.time,
-            missed: watch.missed(),
+            missed: self.missed,
             state_hash: world.state_hash(),
             changed: self.changed,
         })

@@ -5,7 +5,6 @@ use super::stream::FrameStream;
 use crate::server::{Hub, Wishes};
 use barchan::output::StepRow;
 use barchan::scene::Scene;
-use barchan::solver::Status;
 use barchan::step::{Simulation, StepReport};
 use barchan::world::Energy;
 use serde_json::json;
@@ -101,15 +100,16 @@ struct Figures {
     missed: u64,
 }
 
-/// Steps, and simulated seconds, a second.
-#[derive(Debug)]
+/// Steps, and simulated seconds, a second: from the first look on, since a run that goes on begins anywhere.
+#[derive(Debug, Default)]
 struct Speeds {
-    last: (Instant, u64, f64),
+    /// When it was last looked at, and steps and time then.
+    last: Option<(Instant, u64, f64)>,
     rates: Option<[f64; 2]>,
 }
 
 impl Watch {
-    /// Starts to watch a simulation at its beginning.
+    /// Starts to watch a simulation.
     ///
     /// # Errors
     /// If there is no thread to be had for frames.
@@ -132,7 +132,7 @@ impl Watch {
             figures: Figures::default(),
             parameters,
             posted: None,
-            speeds: Speeds { last: (now, 0, 0.0), rates: None },
+            speeds: Speeds::default(),
         })
     }
 
@@ -176,8 +176,9 @@ impl Watch {
         }
     }
 
-    /// Tells viewers of a step.
-    pub fn stepped(&mut self, simulation: &Simulation, report: &StepReport) {
+    /// Tells viewers of a step, and how many so far have missed the solver's tolerance: a run that goes on has
+    /// some before those that are watched.
+    pub fn stepped(&mut self, simulation: &Simulation, report: &StepReport, missed: u64) {
         let (world, solver) = (&simulation.world, &report.solver);
         self.state += 1;
         self.figures = Figures {
@@ -187,7 +188,7 @@ impl Watch {
             contacts: report.contacts,
             iterations: solver.iterations,
             residual: solver.residual,
-            missed: self.figures.missed + u64::from(solver.status != Status::Converged),
+            missed,
         };
         let whole = self.hub.wants_row(self.figures.step);
         let energy = if whole { world.energy_of(0..world.bodies.len()) } else { Energy::default() };
@@ -207,7 +208,7 @@ impl Watch {
         self.single = 0;
         self.state += 1;
         self.set_clock();
-        self.speeds = Speeds { last: (self.anchor.0, 0, 0.0), rates: None };
+        self.speeds = Speeds::default();
         self.hub.restart();
         self.post();
     }
@@ -233,11 +234,6 @@ impl Watch {
         self.stream.settle();
         self.ending = Some(ending);
         self.post();
-    }
-
-    /// Steps that missed the solver's tolerance.
-    pub fn missed(&self) -> u64 {
-        self.figures.missed
     }
 
     /// Does what viewers wish, but for what only the owner of the simulation can do.
@@ -331,14 +327,28 @@ impl Watch {
 
 impl Speeds {
     fn sample(&mut self, now: Instant, step: u64, time: f64) -> [f64; 2] {
-        let seconds = now.duration_since(self.last.0).as_secs_f64();
+        let (before, steps, start) = *self.last.get_or_insert((now, step, time));
+        let seconds = now.duration_since(before).as_secs_f64();
         if seconds >= 0.5 * POST.as_secs_f64() {
-            let latest = [(step - self.last.1) as f64 / seconds, (time - self.last.2) / seconds];
+            let latest = [(step - steps) as f64 / seconds, (time - start) / seconds];
             let weight = 1.0 - (-seconds / MEMORY).exp();
             let blend = |old: f64, new: f64| old + weight * (new - old);
             self.rates = Some(self.rates.map_or(latest, |old| [blend(old[0], latest[0]), blend(old[1], latest[1])]));
-            self.last = (now, step, time);
+            self.last = Some((now, step, time));
         }
         self.rates.unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_goes_on_is_no_faster_for_what_came_before() {
+        let (mut speeds, start) = (Speeds::default(), Instant::now());
+        assert_eq!(speeds.sample(start, 10_000, 5.0), [0.0; 2]);
+        let [rate, pace] = speeds.sample(start + Duration::from_secs(1), 10_100, 5.5);
+        assert!((rate - 100.0).abs() < 1e-9 && (pace - 0.5).abs() < 1e-9, "{rate} {pace}");
     }
 }

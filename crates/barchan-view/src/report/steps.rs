@@ -28,8 +28,8 @@ const STAGES: [&str; 7] = [
 /// Columns whose smallest and largest value in every stretch of time are kept.
 const EXTREMES: [&str; 7] =
     ["kinetic", "potential", "contacts", "max_penetration", "mean_penetration", "iterations", "residual"];
-/// The columns that the page has a use for, if the table has them.
-const WANTED: [&str; 19] = [
+/// The columns that the page has a use for beside the stages, if the table has them.
+const WANTED: [&str; 12] = [
     "step",
     "time",
     "bodies",
@@ -41,13 +41,6 @@ const WANTED: [&str; 19] = [
     "potential",
     "max_penetration",
     "mean_penetration",
-    "seconds_exchange",
-    "seconds_broad",
-    "seconds_narrow",
-    "seconds_solve",
-    "seconds_integrate",
-    "seconds_output",
-    "seconds_checkpoint",
     "operator_applications",
 ];
 
@@ -65,7 +58,7 @@ pub(super) struct Steps {
     largest: Vec<f64>,
     sums: Vec<f64>,
     curves: Curves,
-    stages: Means<7>,
+    stages: Means<{ STAGES.len() }>,
     missed_ranges: Ranges,
 }
 
@@ -77,13 +70,13 @@ struct Columns {
     cells: Vec<Option<usize>>,
     time: Option<usize>,
     converged: Option<usize>,
-    stages: [Option<usize>; 7],
+    stages: [Option<usize>; STAGES.len()],
 }
 
 impl Columns {
     fn of(header: &str) -> Self {
         let header: Vec<&str> = header.trim_end().split(',').collect();
-        let names: Vec<&str> = WANTED.into_iter().filter(|name| header.contains(name)).collect();
+        let names: Vec<&str> = WANTED.into_iter().chain(STAGES).filter(|name| header.contains(name)).collect();
         let place = |name: &str| names.iter().position(|other| *other == name);
         let mut cells: Vec<Option<usize>> = header.iter().map(|name| place(name)).collect();
         // Of two columns with the same name the first counts.

@@ -32,7 +32,7 @@ pub struct Hub {
     /// Whether a viewer waits for a frame that is newer than the newest.
     wanted: AtomicBool,
     /// The scene with the numbers that it has now, for those who want to keep it.
-    scene: Mutex<Option<Scene>>,
+    scene: Mutex<Option<Arc<Scene>>>,
 }
 
 #[derive(Debug, Default)]
@@ -141,10 +141,12 @@ impl Hub {
 
     /// Leaves the scene with the numbers that it has from now on.
     pub fn keep_scene(&self, scene: &Scene) {
-        *self.scene.lock().unwrap_or_else(PoisonError::into_inner) = Some(scene.clone());
+        let scene = Arc::new(scene.clone());
+        *self.scene.lock().unwrap_or_else(PoisonError::into_inner) = Some(scene);
     }
 
-    /// The scene as it is now, with its name, if viewers may have it. It is written by whoever asks.
+    /// The scene as it is now, with its name, if viewers may have it. It is written by whoever asks, while the
+    /// simulation is free to leave another.
     pub(super) fn scene(&self) -> Option<(String, String)> {
         let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner).clone();
         scene.filter(|_| self.controls.save).map(|scene| (scene.name.clone(), scene.to_toml()))

@@ -137,15 +137,17 @@ impl Server {
 
     /// Waits until all viewers have drawn the last frame and got the last word, and until those who have asked
     /// for the page are there, with so much patience for each of them; for the first to come at all, until
-    /// `first`. Or until `stop` says so.
+    /// `first`. Or until `stop` says so. However many come, it ends when one who came at `first`, or now if that
+    /// is over, has had that patience: some ask for the page again and again.
     pub fn linger(&self, first: Instant, patience: Duration, stop: impl Fn() -> bool) {
         let mut before = (0, 0);
-        let mut end = Instant::now() + patience;
+        let limit = first.max(Instant::now()) + patience;
+        let mut end = limit;
         loop {
             let (arrivals, have_all) = self.shared.hub.attendance();
             let guests = (self.shared.pages.load(Ordering::SeqCst), arrivals);
             if guests != before {
-                (before, end) = (guests, Instant::now() + patience);
+                (before, end) = (guests, limit.min(Instant::now() + patience));
             }
             let came = guests != (0, 0);
             let is_done = came && have_all && guests.0 <= arrivals;

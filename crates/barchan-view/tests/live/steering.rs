@@ -213,7 +213,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
         let mut run = Run::start(&scene, &options).unwrap();
         let summary = run
             .complete(|progress| {
-                watch.stepped(progress.simulation, progress.report);
+                watch.stepped(progress.simulation, progress.report, progress.missed);
                 if progress.step == progress.steps_total {
                     over.store(true, Ordering::SeqCst);
                 } else {
@@ -277,7 +277,8 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
     let options = RunOptions { steps: Some(3), ..RunOptions::default() };
     let run = Run::start(&scene, &options).unwrap();
     let summary = run.to_end(|progress| {
-        watch.stepped(progress.simulation, progress.report);
+        // As of a run that has gone on, and had missed five steps before.
+        watch.stepped(progress.simulation, progress.report, 5 + progress.missed);
         if progress.step == 3 {
             watch.take_last(progress.simulation);
         }
@@ -290,25 +291,24 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         let over = client.until(|status| !status["over"].is_null());
         assert_eq!(over["over"]["report"], "/runs/bounce/report.html");
         assert_eq!((&over["over"]["state"], &over["step"]), (&json!("finished"), &json!(3)));
-        assert_eq!(over["state"], "ended");
+        assert_eq!((&over["state"], &over["missed"]), (&json!("ended"), &json!(5)));
         client.ready();
         assert_eq!(head(&client.frame())["step"], 3);
         client.ready();
         assert_eq!(client.end().map(u16::from), Some(1001));
     };
+    // Both have got the page, and one of them has only just.
+    (0..2).for_each(|_| assert_eq!(status(address, "/", &host(address)), "200"));
     let begin = Instant::now();
     std::thread::scope(|scope| {
         let closing = scope.spawn(|| {
             server.linger(Instant::now(), Duration::from_secs(30), || false);
             server.stop();
         });
-        // One that has only just got the page.
         let late = scope.spawn(|| {
-            assert_eq!(status(address, "/", &host(address)), "200");
             std::thread::sleep(Duration::from_millis(200));
             see(&mut Client::new(address));
         });
-        std::thread::sleep(Duration::from_millis(400));
         see(&mut early);
         late.join().unwrap();
         closing.join().unwrap();
@@ -330,6 +330,27 @@ fn nobody_is_waited_for_longer_than_told() {
     server.linger(begin, Duration::from_millis(200), || false);
     assert!((200..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
     server.linger(begin + Duration::from_secs(60), Duration::from_secs(60), || true);
+}
+
+#[test]
+fn whoever_asks_again_and_again_is_not_waited_for_longer() {
+    let (server, _hub) = client::server(Limits::default());
+    let address = server.address();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // A monitor that looks whether the page is there.
+        scope.spawn(|| {
+            let end = Instant::now() + Duration::from_secs(5);
+            while !over.load(Ordering::SeqCst) && Instant::now() < end {
+                assert_eq!(status(address, "/", &host(address)), "200");
+            }
+        });
+        let begin = Instant::now();
+        server.linger(begin + Duration::from_millis(100), Duration::from_millis(200), || false);
+        let took = begin.elapsed();
+        over.store(true, Ordering::SeqCst);
+        assert!((100..4000).contains(&took.as_millis()), "{took:?}");
+    });
 }
 
 fn wire_of_nothing() -> Vec<u8> {

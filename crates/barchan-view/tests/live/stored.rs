@@ -1,8 +1,9 @@
 //! Runs that are written down: what is damaged, what is long, and what is replaced.
 
 use crate::client::{Client, serve};
+use barchan::comm::Solo;
 use barchan::output::RunDirectory;
-use barchan::run::{Run, RunOptions};
+use barchan::run::{Resumption, Run, RunOptions};
 use barchan::scenario;
 use barchan_view::live::Follow;
 use barchan_view::server::Limits;
@@ -128,7 +129,7 @@ fn a_long_table_does_not_keep_viewers_waiting() {
 #[test]
 #[cfg(unix)]
 fn what_has_become_of_a_run_is_told() {
-    let scratch = Scratch::new("fate");
+    let scratch = Scratch::new("its fate");
     let scene = scenario::find("bounce").unwrap().scene(&[]).unwrap();
     let options = RunOptions { steps: Some(40), ..RunOptions::default() };
     let record = || {
@@ -145,13 +146,18 @@ fn what_has_become_of_a_run_is_told() {
         // Killed: nobody has it, and it has left no summary.
         drop(under_way);
         let text = becomes(client, "killed", "ended");
-        assert!(text.contains("`barchan restart ") && text.contains(scratch.0.to_str().unwrap()), "{text}");
+        let restart = format!("`barchan restart '{}'`", scratch.0.display());
+        assert!(text.ends_with(&format!("There is no checkpoint: {restart} begins anew.")), "{text}");
         let stop = |step| if step == 30 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         record().to_end(|progress| stop(progress.step)).unwrap();
         let text = becomes(client, "interrupted", "ended");
-        assert!(text.starts_with("It was stopped after step 30. `barchan restart "), "{text}");
+        assert_eq!(text, format!("It was stopped after step 30. {restart} goes on."));
         let status = client.until(|status| status["run"]["step"] == 30);
         assert_eq!(status["run"]["steps"], 40);
+        // Killed once more, with a checkpoint.
+        fs::remove_file(scratch.0.join("summary.json")).unwrap();
+        let text = becomes(client, "killed", "ended");
+        assert!(text.ends_with(&format!("{restart} goes on after step 30.")), "{text}");
         record().to_end(|_| ControlFlow::Continue(())).unwrap();
         becomes(client, "finished", "ended");
         let strict = RunOptions { strict: true, ..options };
@@ -163,5 +169,45 @@ fn what_has_become_of_a_run_is_told() {
         run.to_end(|_| ControlFlow::Continue(())).unwrap_err();
         let text = becomes(client, "failed", "ended");
         assert!(text.contains("missed the tolerance"), "{text}");
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn a_restart_is_shown_as_it_goes_on_to_its_later_end() {
+    let scratch = Scratch::new("later");
+    let set = [("output.frame_interval".to_owned(), "0.001".to_owned())];
+    let scene = scenario::find("bounce").unwrap().scene(&set).unwrap();
+    let options = |steps| RunOptions { steps: Some(steps), ..RunOptions::default() };
+    let directory = RunDirectory::create(&scratch.0, true).unwrap();
+    let run = Run::start(&scene, &options(40)).unwrap().record_in(directory).unwrap();
+    run.to_end(|_| ControlFlow::Continue(())).unwrap();
+    // It was killed some steps after its last checkpoint and its last frame.
+    let path = scratch.0.join("steps.csv");
+    let mut table = fs::read_to_string(&path).unwrap();
+    let cells = table.lines().last().unwrap().split_once(',').unwrap().1.to_owned();
+    (41..=45).for_each(|step| writeln!(table, "{step},{cells}").unwrap());
+    fs::write(&path, table).unwrap();
+    fs::remove_file(scratch.0.join("summary.json")).unwrap();
+
+    followed(&scratch.0, false, |client| {
+        // The film has come to its last frame.
+        let before = client.until(|status| status["state"] == "ended" && status["judged"] == 45);
+        assert_eq!((&before["frame"], &before["run"]["steps"]), (&json!(4), &json!(40)));
+        let resumed = Run::resume(&scratch.0, &options(90), Box::new(Solo)).unwrap();
+        let Resumption::Going(run) = resumed else { panic!("it is not at its end") };
+        let end = Instant::now() + Duration::from_secs(10);
+        let after = loop {
+            let status = client.hear("status");
+            assert_eq!(status["frame"], 4, "it begins anew: {status}");
+            if status["judged"] == 40 && status["run"]["steps"] == 90 {
+                break status;
+            }
+            assert!(Instant::now() < end, "it is not seen to go on: {status}");
+        };
+        assert_eq!(after["run"]["state"], "running");
+        assert!((after["end"].as_f64().unwrap() - 0.009).abs() < 1e-9, "{after}");
+        run.to_end(|_| ControlFlow::Continue(())).unwrap();
+        client.until(|status| status["frame"] == 9 && status["judged"] == 90 && status["run"]["state"] == "finished");
     });
 }

@@ -1,4 +1,6 @@
-//! Numbers as people like to read them.
+//! Numbers as people like to read them, and paths as they can type them.
+
+use std::path::Path;
 
 /// 1234567 as "1 234 567".
 pub fn grouped(n: u64) -> String {
@@ -57,9 +59,23 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// A path as it can be typed into a shell.
+pub fn typed(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./+:@%=,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_can_be_typed() {
+        assert_eq!(typed(Path::new("runs/bed-2")), "runs/bed-2");
+        assert_eq!(typed(Path::new("my run")), "'my run'");
+        assert_eq!(typed(Path::new("it's")), "'it'\\''s'");
+    }
 
     #[test]
     fn numbers_for_people() {

@@ -9,7 +9,7 @@ use super::tally::Tally;
 use super::{Readiness, Ready, Run, RunOptions};
 use crate::checkpoint::{Damage, Head, Part, engine, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
-use crate::output::human::counted;
+use crate::output::human::{counted, typed};
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
 use crate::scene::{Scene, SceneError};
 use crate::util::pack::{Pack, Unpacker};
@@ -247,11 +247,14 @@ fn look(
 
 /// There are checkpoints, and none can be used.
 fn refusal(directory: &RunDirectory, passed_over: &[String]) -> ResumeError {
-    let path = directory.path().display();
+    let path = directory.path();
     ResumeError::Refused(format!(
-        "no checkpoint of {path} can be used, and nothing was touched: {}. If that cannot be mended, `barchan run \
-         {path}/scene.toml --force --out {path}` begins anew",
-        passed_over.join("; ")
+        "no checkpoint of {} can be used, and nothing was touched: {}. If that cannot be mended, `barchan run {} \
+         --force --out {}` begins anew",
+        path.display(),
+        passed_over.join("; "),
+        typed(&path.join("scene.toml")),
+        typed(path)
     ))
 }
 
