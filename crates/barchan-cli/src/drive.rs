@@ -11,7 +11,7 @@ use barchan::comm::Communicator;
 use barchan::output::human::{counted, grouped, short, typed};
 use barchan::output::{OutputError, Summary};
 use barchan::run::{DumpError, Run, RunError, RunFailure};
-use barchan::scene::Scene;
+use barchan::scene::{Scene, Time};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -35,6 +35,11 @@ pub(crate) fn refuse(going: &GoingArgs, scene: &Scene, ranks: usize) -> Result<(
             "--view is for a run on one rank, and this one has {ranks}; barchan view DIR shows the frames of a run on \
              any number of them while they are written"
         )));
+    }
+    let steps = going.options().steps_of(scene);
+    if steps > Time::MOST_STEPS {
+        let most = grouped(Time::MOST_STEPS);
+        return Err(Failure::Input(format!("the end is {} steps away; a run has at most {most}", grouped(steps))));
     }
     match going.asks_for_checkpoints() {
         Some(option) if scene.checkpoint.keep == 0 => Err(Failure::Input(format!(

@@ -1,7 +1,7 @@
 //! `barchan export`: frames of a run as tables, or all of them as one VTKHDF file.
 
 use crate::args::ExportArgs;
-use crate::failure::{Failure, note};
+use crate::failure::{Failure, note, spare_run};
 use crate::interrupt::{self, Stoppable};
 use crate::sound::{self, Lost, Trouble};
 use barchan::output::human::counted;
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
         return Err(Failure::Input("a VTKHDF file cannot go to standard output: name one with -o".into()));
     }
     let stored = StoredFrames::open(&args.run)?;
+    if let Some(path) = path {
+        spare_run(&args.run, path)?;
+    }
     let chosen = chosen(args, &stored)?;
     if args.contacts && !stored.has_contacts() {
         let why = "the run has written no contacts (output.contacts of its scene is false)";
@@ -95,10 +98,14 @@ fn write_table(
 ) -> Result<Lost, ExportError> {
     let mut lost = Lost::of(chosen.len());
     let header = if args.contacts { CONTACT_COLUMNS.join(",") } else { BODY_COLUMNS.join(",") };
+    let read = |index| if args.contacts { stored.read_contacts(index) } else { stored.read_bodies(index) };
+    if !args.all {
+        // A frame that cannot be read leaves no line.
+        chosen.clone().try_for_each(|index| read(index).map(drop))?;
+    }
     writeln!(out, "{header}")?;
     for index in chosen {
-        let frame = if args.contacts { stored.read(index) } else { stored.read_bodies(index) };
-        match frame {
+        match read(index) {
             Ok(frame) if args.contacts => write_contact_rows(out, &frame)?,
             Ok(frame) => write_body_rows(out, &frame)?,
             Err(error) if args.all => lost.leave_out(index, &error),

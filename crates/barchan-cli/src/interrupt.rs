@@ -6,7 +6,7 @@
 //! second ends it, should it be held up.
 
 use crate::failure::{Failure, note};
-use barchan::output::partial_path;
+use barchan::output::partial_of_destination;
 use std::fs;
 use std::io::{self, IsTerminal, Seek, SeekFrom, Write, stderr};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(crate) fn listen() -> Result<(), Failure> {
 /// Starts to listen, for a command that makes one file.
 pub(crate) fn listen_for(path: &Path) -> Result<(), Failure> {
     // A command does this once.
-    let _ = UNFINISHED.set(partial_path(path));
+    let _ = UNFINISHED.set(partial_of_destination(path));
     listen()
 }
 

@@ -1,7 +1,7 @@
 //! `barchan render`: a picture of a frame, or a video of all frames of a run, without a browser.
 
 use crate::args::RenderArgs;
-use crate::failure::{Failure, note, print_bytes};
+use crate::failure::{Failure, note, print_bytes, spare_run};
 use crate::interrupt;
 use crate::sound::{self, Lost, Trouble};
 use barchan::output::{
@@ -10,6 +10,7 @@ use barchan::output::{
 };
 use barchan::world::Bodies;
 use std::io::{IsTerminal, stdout};
+use std::sync::Once;
 
 /// Frames at which a video looks to find its place and its scale of colours.
 const LOOKS: usize = 40;
@@ -32,6 +33,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<(), Failure> {
         let encoded = encode_image(&mut bytes, &draw(&frames, index, &options)?, &options);
         encoded.map_err(|error| Failure::Failed(format!("cannot make a PNG: {error}")))?;
         return print_bytes(&bytes);
+    }
+    // A run's picture may be made anew.
+    if args.output.file_name().is_none_or(|name| name != "picture.png") {
+        spare_run(&args.directory, &args.output)?;
     }
     interrupt::listen_for(&args.output)?;
     let made = if args.video { film(args, &frames, &options) } else { picture(args, &frames, index, &options) };
@@ -81,13 +86,20 @@ fn draw(frames: &StoredFrames, index: usize, options: &PictureOptions) -> Result
     Ok(Look::of(&bodies, options.colour).render(&bodies, options))
 }
 
+/// What there is to be drawn. Walls that cannot be read do not keep bodies from that.
 fn bodies(frames: &StoredFrames, index: usize) -> Result<Bodies, FrameError> {
-    Ok(frames.read_solids(index)?.to_bodies())
+    static TOLD: Once = Once::new();
+    let frame = frames.read_solids(index).or_else(|error| {
+        let frame = frames.read_bodies(index)?;
+        TOLD.call_once(|| note(format_args!("WARNING: drawn without walls: {error}")));
+        Ok(frame)
+    })?;
+    Ok(frame.to_bodies())
 }
 
 /// A video of the frames that can be read.
 fn film(args: &RenderArgs, frames: &StoredFrames, options: &PictureOptions) -> Result<Lost, Failure> {
-    let read = |frames: &StoredFrames, index| frames.read_solids(index).map(drop);
+    let read = |frames: &StoredFrames, index| frames.read_bodies(index).map(drop);
     sound::make(frames, read, |frames| {
         let last = frames.len() - 1;
         let mut look = Look::of(&bodies(frames, last)?, options.colour);

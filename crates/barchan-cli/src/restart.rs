@@ -9,7 +9,7 @@ use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::Summary;
 use barchan::output::human::{counted, grouped};
-use barchan::run::{Readiness, Ready, ResumeError, Run, strictly};
+use barchan::run::{DumpError, Readiness, Ready, ResumeError, Run, strictly};
 
 /// Goes on with the run in a directory.
 pub(crate) fn run(args: &RestartArgs) -> Result<(), Failure> {
@@ -26,7 +26,12 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
     let found = Ready::find(&args.directory, &going.options(), comm).map_err(cannot)?;
     let mut ready = match found {
         Readiness::Ready(ready) => ready,
-        Readiness::AtEnd(summary) => return at_end(args, &voice, &summary),
+        Readiness::AtEnd(summary) => {
+            if let Some(&step) = going.dump_problem.first() {
+                return Err(cannot_dump(DumpError::Done { step, done: summary.steps }));
+            }
+            return at_end(args, &voice, &summary);
+        }
     };
     // All that can be wrong comes before the directory is touched.
     let watched = prepare(args, &voice, &ready);

@@ -20,7 +20,10 @@
         const { kind, text } = config.status ?? {};
         barchan.setStatus(kind, text);
         const notes = [...(config.notes ?? [])], { stored, total } = config.frames ?? {};
-        if (total > stored) notes.push(`${whole(stored)} of the ${whole(total)} stored frames are in this page; barchan report --megabytes N makes room for more.`);
+        if (total > stored) {
+            const advice = stored > 0 ? "; barchan report --megabytes N makes room for more." : ".";
+            notes.push(`${whole(stored)} of the ${whole(total)} stored frames are in this page${advice}`);
+        }
         get("notes").replaceChildren(...notes.map((note) => element("li", { textContent: note })));
         get("notes").hidden = notes.length === 0;
         const version = config.summary?.version;

@@ -81,3 +81,35 @@ fn what_cannot_be_exported_is_named() {
     desk.barchan("export run --vtkhdf -o none.vtkhdf").refused(1, &["none of 2 frames can be read"]);
     assert!(!desk.path("none.csv").exists() && !desk.path("none.vtkhdf").exists());
 }
+
+#[test]
+fn files_of_the_run_are_spared() {
+    let desk = Desk::new();
+    desk.json("run bounce --steps 3 --out run");
+    let before = desk.read("run/steps.csv");
+    for line in ["export run -o run/steps.csv", "report run -o run/summary.json", "export run -o run/frames/a.csv"] {
+        desk.barchan(line).refused(2, &["is a file of the run itself"]);
+    }
+    desk.barchan("render run -o run/frames/a.png").refused(2, &["is a file of the run itself"]);
+    assert_eq!(desk.read("run/steps.csv"), before);
+    for line in ["render run -o run/picture.png", "report run", "export run -o run/mine.csv"] {
+        assert_eq!(desk.barchan(line).code, 0, "{line}");
+    }
+}
+
+#[test]
+fn walls_that_cannot_be_read_cost_nothing_else() {
+    let desk = Desk::new();
+    desk.json("run packing --set bodies=40 --time 0.3 --out run");
+    desk.write("run/frames/walls-000000.vtp", "");
+    let contacts = desk.barchan("export run --contacts --all");
+    assert!(contacts.code == 0 && contacts.out.lines().count() > 20, "{contacts:?}");
+    let said = desk.barchan("render run --size 64x48 -o a.png");
+    assert!(said.code == 0 && said.err.contains("WARNING: drawn without walls: "), "{said:?}");
+    let said = desk.barchan("render run --size 64x48 --video -o b.png");
+    assert!(said.code == 0 && said.err.matches("WARNING").count() == 1, "{said:?}");
+    // A frame that cannot be read leaves no line behind.
+    desk.write("run/frames/frame-000000.vtp", "");
+    let said = desk.barchan("export run --frame 0");
+    assert!(said.code == 1 && said.out.is_empty(), "{said:?}");
+}

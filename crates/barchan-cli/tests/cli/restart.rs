@@ -289,6 +289,12 @@ fn a_run_that_failed_at_its_end_says_so_again() {
     let summary = desk.read("run/summary.json");
     desk.write("run/summary.json", &summary.replace("\"failure\": null", "\"failure\": \"no room for a picture\""));
     desk.barchan("restart run").refused(1, &["it failed at its end: no room for a picture", "is at its end"]);
+    desk.barchan("restart run --dump-problem 5").refused(2, &["--dump-problem: step 5 is done"]);
+    // What is there is not thrown away for a longer run.
+    desk.barchan("restart run --steps 9").refused(2, &["run came to its end at step 5, and has kept no checkpoint"]);
+    desk.barchan("run bounce --time 1e300 --out far")
+        .refused(2, &["steps away; a run has at most 9 007 199 254 740 992"]);
+    assert_eq!(desk.read("run/steps.csv").lines().count(), 6);
     // A strict run that fell short is at its end.
     let said =
         desk.barchan("run packing --set bodies=60 --set solver.max_iterations=1 --steps 300 --strict --out strict");

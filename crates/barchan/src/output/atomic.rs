@@ -28,7 +28,7 @@ pub struct AtomicFile {
 impl AtomicFile {
     /// Opens a partial file beside `path`.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
-        let path = path.into();
+        let path = destination(&path.into())?;
         let (file, partial) = create_partial(&path)?;
         Ok(Self::over(file, path, partial))
     }
@@ -117,8 +117,9 @@ pub(super) struct ForeignFile {
 impl ForeignFile {
     /// An empty one that is to become `path`.
     pub(super) fn create(path: &Path) -> Result<Self, OutputError> {
-        let (_, partial) = create_partial(path)?;
-        Ok(Self { path: path.into(), partial: Some(partial) })
+        let path = destination(path)?;
+        let (_, partial) = create_partial(&path)?;
+        Ok(Self { path, partial: Some(partial) })
     }
 
     /// The name by which the other program must know it.
@@ -143,18 +144,32 @@ impl Drop for ForeignFile {
     }
 }
 
-/// Creates the partial file of `path`. A directory is refused here already: nothing can take its name.
-fn create_partial(path: &Path) -> Result<(File, PathBuf), OutputError> {
-    if path.is_dir() {
+/// Where a file of this name is written: where a link leads to. What is no file, a directory or a device,
+/// is refused: nothing may take its name.
+fn destination(path: &Path) -> Result<PathBuf, OutputError> {
+    let Ok(there) = fs::metadata(path) else { return Ok(path.into()) };
+    if there.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory)).attach("create", path);
     }
+    if !there.is_file() {
+        return Err(io::Error::other("it is a device or a pipe, expected a file")).attach("create", path);
+    }
+    if path.is_symlink() { fs::canonicalize(path).attach("create", path) } else { Ok(path.into()) }
+}
+
+fn create_partial(path: &Path) -> Result<(File, PathBuf), OutputError> {
     let partial = partial_path(path);
     let file = File::create(&partial).attach("create", path)?;
     Ok((file, partial))
 }
 
-/// `.name.partial` in the directory of `path`: where a file is written before it has its name.
-pub fn partial_path(path: &Path) -> PathBuf {
+/// `.name.partial` in the directory of `path`: where a file is written before it has its name. Of a link,
+/// beside what it leads to.
+pub fn partial_of_destination(path: &Path) -> PathBuf {
+    partial_path(&destination(path).unwrap_or_else(|_| path.into()))
+}
+
+fn partial_path(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(PARTIAL_SUFFIX);
@@ -168,6 +183,21 @@ pub(super) const PARTIAL_SUFFIX: &str = ".partial";
 mod tests {
     use super::*;
     use crate::output::scratch::Scratch;
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_followed_and_devices_stay() {
+        let scratch = Scratch::new();
+        let [file, link, pipe] = ["a.txt", "link.txt", "pipe"].map(|name| scratch.path().join(name));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("a.txt", &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert!(link.is_symlink() && fs::read(&file).unwrap() == b"new");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let error = write_whole(&pipe, |out| out.write_all(b"new")).unwrap_err().to_string();
+        assert!(error.contains("pipe: it is a device or a pipe, expected a file"), "{error}");
+        assert_eq!(scratch.names(), ["a.txt", "link.txt", "pipe"]);
+    }
 
     #[test]
     fn a_finished_file_has_its_name_and_replaces_the_old_one() {

@@ -42,7 +42,7 @@ mod summary;
 mod table;
 mod vtk;
 
-pub use atomic::{AtomicFile, partial_path, write_whole};
+pub use atomic::{AtomicFile, partial_of_destination, write_whole};
 pub use by_rank::{ByRank, Share};
 pub use checkpoint_folder::CheckpointFolder;
 pub(crate) use checkpoint_folder::sync_directory;

@@ -127,6 +127,17 @@ impl RunDirectory {
         [SUMMARY, PICTURE, REPORT].iter().try_for_each(|name| remove(&self.path.join(name)))
     }
 
+    /// Whether a path is that of a file that the run in this directory writes or may write, whoever names
+    /// it how.
+    pub fn owns(run: &Path, file: &Path) -> bool {
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let [parent, run] = [parent, run].map(|path| fs::canonicalize(path).ok());
+        let (Some(parent), Some(run)) = (parent, run) else { return false };
+        let is_result = OWN_FILES.contains(&name) || [SCENE, STEPS, RESTARTS].contains(&name) || is_problem(name);
+        (parent == run && is_result) || parent == run.join(FRAMES) || parent == *CheckpointFolder::of_run(&run).path()
+    }
+
     /// The scene as it was run.
     ///
     /// # Errors
@@ -472,6 +483,19 @@ mod tests {
             over.store(true, std::sync::atomic::Ordering::Relaxed);
             assert_eq!(refused, 0);
         });
+    }
+
+    #[test]
+    fn files_of_a_run_are_known_by_any_name() {
+        let scratch = Scratch::new();
+        let run = scratch.path().join("run");
+        fs::create_dir_all(run.join(FRAMES)).unwrap();
+        for name in [STEPS, SCENE, "frames.pvd", "problem-7.txt", "frames/x.csv", "frames/../summary.json"] {
+            assert!(RunDirectory::owns(&run, &run.join(name)), "{name}");
+        }
+        for name in ["table.csv", "../steps.csv", "nowhere/steps.csv"] {
+            assert!(!RunDirectory::owns(&run, &run.join(name)), "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! make sure of that first.
 
 use super::recorder::Recorder;
-use super::resume::{Found, all_strict, blame, find, note_restart, open, record, summary_of_end};
+use super::resume::{Found, agree_to_resume, all_strict, blame, find, note_restart, open, record, summary_of_end};
 use super::{DumpError, Origin, ResumeError, Run, RunOptions, check_dumps};
 use crate::checkpoint::{Taken, Writer, engine, read_part};
 use crate::comm::Communicator;
@@ -57,6 +57,9 @@ impl Ready {
         };
         if is_at_end && let Some(summary) = summary_of_end(&directory, total, &mut *comm) {
             return Ok(Readiness::AtEnd(Box::new(summary)));
+        }
+        if found.is_none() {
+            refuse_to_lose(&directory, &mut *comm)?;
         }
         let options = *options;
         Ok(Readiness::Ready(Box::new(Self { started, comm, directory, scene, options, found, origin })))
@@ -123,6 +126,21 @@ impl Ready {
             scene,
         })
     }
+}
+
+/// A run that came to an end has results, and without a checkpoint they could only be thrown away.
+fn refuse_to_lose(directory: &RunDirectory, comm: &mut dyn Communicator) -> Result<(), ResumeError> {
+    let summary = if comm.rank() == 0 { directory.read_summary() } else { None };
+    let refused = match summary.filter(|summary| !summary.interrupted && summary.steps > 0) {
+        Some(summary) => Err(ResumeError::Refused(format!(
+            "{} came to its end at step {}, and has kept no checkpoint to go on from: to run it anew and further, take \
+             its scene.toml to another directory",
+            directory.path().display(),
+            summary.steps
+        ))),
+        None => Ok(()),
+    };
+    agree_to_resume(comm, refused)
 }
 
 /// Begins anew, in the same directory: there is nothing to go on from.

@@ -333,7 +333,10 @@ pub(super) fn summary_of_end(directory: &RunDirectory, total: u64, comm: &mut dy
 }
 
 /// If any rank cannot go on, none can, and the first of those says why.
-fn agree_to_resume<T>(comm: &mut dyn Communicator, result: Result<T, ResumeError>) -> Result<T, ResumeError> {
+pub(super) fn agree_to_resume<T>(
+    comm: &mut dyn Communicator,
+    result: Result<T, ResumeError>,
+) -> Result<T, ResumeError> {
     let rank = comm.rank() as f64;
     let mut first = [if result.is_err() { rank } else { f64::INFINITY }];
     comm.all_reduce(Reduction::Min, &mut first);

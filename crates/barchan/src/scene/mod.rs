@@ -68,6 +68,9 @@ impl Default for Time {
 }
 
 impl Time {
+    /// More steps than this no run can take: their number is exact as a double.
+    pub const MOST_STEPS: u64 = 1 << 53;
+
     /// How many steps come nearest to the end.
     pub fn steps(&self) -> u64 {
         (self.end / self.step).round() as u64

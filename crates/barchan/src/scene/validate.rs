@@ -6,7 +6,7 @@
 use super::error::{nearest, quoted};
 use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
-use super::{BodySpec, Fill, Lattice, Radius, Scene};
+use super::{BodySpec, Fill, Lattice, Radius, Scene, Time};
 use crate::partition::{PartitionName, Periods};
 use crate::shape::{HalfSpace, Shape};
 use crate::world::{ForceField, Motion, Rotation};
@@ -125,6 +125,9 @@ impl Check<'_> {
         let Scene { time, solver, contact, output, checkpoint, .. } = self.scene;
         self.positive("time.step", time.step);
         self.not_negative("time.end", time.end);
+        self.unless(time.step > 0.0 && time.steps() > Time::MOST_STEPS, "time.end", || {
+            format!("is {:e} steps away; a run has at most {:e}", time.end / time.step, Time::MOST_STEPS as f64)
+        });
         self.positive("solver.tolerance", solver.tolerance);
         self.unless(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
         self.unless(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
@@ -492,6 +495,7 @@ mod tests {
         };
         starts(after(|s| s.gravity.y = f64::INFINITY), "gravity[1]: must be a finite number");
         starts(after(|s| s.time.end = -1.0), "time.end: ");
+        starts(after(|s| s.time.end = 1e300), "time.end: is 1e303 steps away; a run has at most 9.0");
         starts(after(|s| s.solver.tolerance = 0.0), "solver.tolerance: ");
         starts(after(|s| s.solver.max_iterations = 0), "solver.max_iterations: ");
         starts(after(|s| s.contact.margin = -0.1), "contact.margin: ");

@@ -16,15 +16,12 @@ use super::{Simulation, StepOptions, fit_for_ranks};
 use crate::comm::Communicator;
 use crate::domain::{Domain, Impulse, KeptDomain};
 use crate::problem::WarmStart;
-use crate::scene::{Place, Scene, SceneError};
+use crate::scene::{Place, Scene, SceneError, Time};
 use crate::util::bulk::Keep;
 use crate::util::lanes::ContactVec;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Standing, World};
 use std::collections::HashMap;
-
-/// More steps than this no run has taken, and the number of the next one is exact as a double.
-const LAST_STEP: u64 = 1 << 53;
 
 /// A simulation between two steps, or one rank's part of it.
 #[derive(Clone)]
@@ -49,7 +46,7 @@ impl Kept {
         let normals = ContactVec::restore(from).filter(|normals| [0, contacts].contains(&normals.len()))?;
         let domain = if from.take()? { Some(KeptDomain::restore(from, &world.bodies, contacts)?) } else { None };
         let bodies = domain.as_ref().map_or(world.bodies.len(), |domain| domain.bodies(&world.bodies));
-        let is_sound = steps < LAST_STEP
+        let is_sound = steps < Time::MOST_STEPS
             && ordered.is_none_or(|step| step <= steps)
             && memory.iter().flatten().all(|estimate| estimate.is_finite() && *estimate >= 0.0)
             && warm.iter().all(|(pair, _)| pair.iter().all(|&body| (body as usize) < bodies));

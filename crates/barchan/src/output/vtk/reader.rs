@@ -150,6 +150,20 @@ impl StoredFrames {
         Ok(frame)
     }
 
+    /// Reads the contacts of a frame, and nothing else of it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_contacts(&self, index: usize) -> Result<Frame, FrameError> {
+        let path = self.file(1, index)?;
+        let mut frame = Frame { time: self.times[index], ..Frame::default() };
+        if let Some(path) = path {
+            let read = &mut |piece: &Piece<'_>| contacts::read(piece, &mut frame.contacts);
+            frame.step = read_pieces(&path, &CONTACTS, None, read)?.step;
+        }
+        Ok(frame)
+    }
+
     /// Reads a frame without its contacts and walls.
     ///
     /// # Errors
