@@ -12,6 +12,8 @@ target=${CARGO_TARGET_DIR:-$root/target}
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 export CARGO_TARGET_DIR=$target
+# Nothing is built twice here, so that notes for a second build are not worth their time.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 source "$root/scripts/packages.sh"
 
 work=$(mktemp -d)

@@ -40,7 +40,7 @@ export async function runUnderWay(browser, barchan, runs, checks) {
     await until(page, "#status", (text) => text.startsWith("running"), "the run that goes on");
     await again.end("SIGINT");
     await until(page, "#status", (text) => text === "interrupted", "the end of a run that was stopped");
-    checks.that(/stopped after step \d+\. `barchan restart /.test(await page.textContent("#live-run")), "one that goes on and is stopped says that");
+    checks.that(/stopped after step [\d\s]+\. `barchan restart /.test(await page.textContent("#live-run")), "one that goes on and is stopped says that");
     checks.that(troubles().length === 0, "nothing went wrong in the page", troubles());
     await end();
     await close();

@@ -9,7 +9,7 @@ use crate::report;
 use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::human::{counted, grouped, short, typed};
-use barchan::output::{OutputError, Summary};
+use barchan::output::{CheckpointFolder, OutputError, Summary};
 use barchan::run::{DumpError, Run, RunError, RunFailure};
 use barchan::scene::{Scene, Time};
 use std::io::ErrorKind;
@@ -100,7 +100,7 @@ pub(crate) fn drive(
     let (summary, failure) = match result {
         Ok(summary) => (summary, None),
         Err(RunFailure { summary, error: RunError::Output(error) }) => {
-            let remedy = remedy(&error, &summary, path);
+            let remedy = remedy(&error, path);
             let failure = unwritten(error, voice);
             (*summary, Some(remedy.iter().fold(failure, |failure, remedy| failure.with_advice(remedy))))
         }
@@ -147,13 +147,15 @@ fn interrupted(summary: &Summary, path: &Path) -> String {
 }
 
 /// A full disk ends a run, and need not be the end of it.
-fn remedy(error: &OutputError, summary: &Summary, path: &Path) -> Option<String> {
+fn remedy(error: &OutputError, path: &Path) -> Option<String> {
     let OutputError::Io { source, .. } = error else { return None };
     if !matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
         return None;
     }
+    // The disk knows, whatever this rank has heard.
+    let last = CheckpointFolder::of_run(path).steps().ok().and_then(|steps| steps.last().copied());
     let path = typed(path);
-    Some(match summary.checkpoints.last {
+    Some(match last {
         Some(step) => {
             format!("Free some space, and `barchan restart {path}` goes on after step {}", grouped(step))
         }

@@ -10,7 +10,6 @@ use crate::watched::Watched;
 use barchan::comm::Communicator;
 use barchan::output::{RunDirectory, default_path};
 use barchan::run::Run;
-use std::path::PathBuf;
 
 /// Runs a scenario or a scene file.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -48,16 +47,13 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
     let mut run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
     // and neither must a port that is taken.
     let watched = Watched::start(going.view, run.scene()).map_err(over)?;
-    let mut path = PathBuf::new();
-    let recorded = run.record_by(|| {
-        let directory = match &args.out {
-            Some(path) => RunDirectory::create(path, args.force)?,
-            None => RunDirectory::create(default_path(&scene.name)?, false)?,
-        };
-        path = directory.path().to_owned();
-        Ok(directory)
+    let recorded = run.record_by(|| match &args.out {
+        Some(path) => RunDirectory::create(path, args.force),
+        None => RunDirectory::create(default_path(&scene.name)?, false),
     });
     // Failures are told before the run goes, and with it the line that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, &voice)).told())?;
+    // Whichever rank has something to say names the directory.
+    let path = run.directory().map(|directory| directory.path().to_owned()).unwrap_or_default();
     drive(run, &voice, &path, &going.dump_problem, watched)
 }

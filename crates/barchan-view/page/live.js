@@ -154,14 +154,14 @@
     const FILM = { ...NAMES, running: "playing", ended: "at the last frame" };
     const KINDS = { running: "running", paused: "interrupted", ended: "finished", failed: "failed", waiting: "running" };
     // What has become of a run that is written down.
-    const FATES = { killed: "stopped without a word" };
+    const FATES = { killed: "stopped without a word", gone: "no longer there" };
 
     // The sign in the heading.
     function showSign({ state, run, over }) {
         const word = run ?? over;
         if (!word?.state) return barchan.setStatus?.(KINDS[state], NAMES[state]);
         const progress = word.state === "running" && word.steps ? ` · step ${barchan.whole(word.step)} of ${barchan.whole(word.steps)}` : "";
-        barchan.setStatus?.(word.state === "killed" ? "incomplete" : word.state, (FATES[word.state] ?? word.state) + progress, word.text);
+        barchan.setStatus?.(word.state in FATES ? "incomplete" : word.state, (FATES[word.state] ?? word.state) + progress, word.text);
     }
 
     // The run is over for good, and the server goes: where its page is can still be told.

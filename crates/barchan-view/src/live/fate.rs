@@ -19,6 +19,8 @@ pub enum Fate {
     Killed,
     /// It could not go on.
     Failed,
+    /// Its directory is not there any more.
+    Gone,
 }
 
 impl Fate {
@@ -30,6 +32,7 @@ impl Fate {
             Self::Interrupted => "interrupted",
             Self::Killed => "killed",
             Self::Failed => "failed",
+            Self::Gone => "gone",
         }
     }
 
@@ -39,7 +42,9 @@ impl Fate {
         let is_free = RunDirectory::is_in_use(directory) == Some(false);
         let text = std::fs::read_to_string(directory.join("summary.json")).ok();
         let Some(text) = text else {
-            return if is_free {
+            return if !directory.join("steps.csv").exists() {
+                (Self::Gone, "Its directory was moved or removed.".into())
+            } else if is_free {
                 let next = way_on(directory, None);
                 (Self::Killed, format!("It ended without a word: killed, most likely. {next}"))
             } else {

@@ -169,6 +169,11 @@ fn what_has_become_of_a_run_is_told() {
         run.to_end(|_| ControlFlow::Continue(())).unwrap_err();
         let text = becomes(client, "failed", "ended");
         assert!(text.contains("missed the tolerance"), "{text}");
+        let elsewhere = scratch.0.with_extension("moved");
+        fs::rename(&scratch.0, &elsewhere).unwrap();
+        becomes(client, "gone", "ended");
+        fs::rename(&elsewhere, &scratch.0).unwrap();
+        becomes(client, "failed", "ended");
     });
 }
 

@@ -187,6 +187,11 @@ impl Run {
         Ok(self)
     }
 
+    /// Where it is written down, on every rank; `None` if it is not.
+    pub fn directory(&self) -> Option<&RunDirectory> {
+        self.recorder.as_ref().map(Recorder::directory)
+    }
+
     /// Steps of the whole run.
     pub fn steps_total(&self) -> u64 {
         self.steps_total

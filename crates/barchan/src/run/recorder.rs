@@ -50,6 +50,11 @@ impl Recorder {
         Ok(recorder)
     }
 
+    /// Where it writes.
+    pub(super) fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
     fn open(directory: RunDirectory, scene: &Scene, rank: usize, ranks: usize) -> Result<Self, OutputError> {
         let tables = if rank == 0 {
             directory.write_scene(&scene.to_toml())?;
