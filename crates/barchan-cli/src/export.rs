@@ -1,9 +1,10 @@
 //! `barchan export`: frames of a run as tables, or all of them as one VTKHDF file.
 
 use crate::args::ExportArgs;
-use crate::failure::{Failure, note, spare_run};
+use crate::failure::{Failure, note};
 use crate::interrupt::{self, Stoppable};
 use crate::sound::{self, Lost, Trouble};
+use crate::spare;
 use barchan::output::human::counted;
 use barchan::output::{
     AtomicFile, BODY_COLUMNS, CONTACT_COLUMNS, ExportError, FrameError, StoredFrames, write_body_rows,
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     }
     let stored = StoredFrames::open(&args.run)?;
     if let Some(path) = path {
-        spare_run(&args.run, path)?;
+        spare::files_of_run(&args.run, path, None)?;
     }
     let chosen = chosen(args, &stored)?;
     if args.contacts && !stored.has_contacts() {
@@ -99,18 +100,20 @@ fn write_table(
     let mut lost = Lost::of(chosen.len());
     let header = if args.contacts { CONTACT_COLUMNS.join(",") } else { BODY_COLUMNS.join(",") };
     let read = |index| if args.contacts { stored.read_contacts(index) } else { stored.read_bodies(index) };
-    if !args.all {
-        // A frame that cannot be read leaves no line.
-        chosen.clone().try_for_each(|index| read(index).map(drop))?;
-    }
-    writeln!(out, "{header}")?;
-    for index in chosen {
-        match read(index) {
-            Ok(frame) if args.contacts => write_contact_rows(out, &frame)?,
-            Ok(frame) => write_body_rows(out, &frame)?,
-            Err(error) if args.all => lost.leave_out(index, &error),
-            Err(error) => return Err(error.into()),
+    let write = if args.contacts { write_contact_rows } else { write_body_rows };
+    if args.all {
+        writeln!(out, "{header}")?;
+        for index in chosen {
+            match read(index) {
+                Ok(frame) => write(out, &frame)?,
+                Err(error) => lost.leave_out(index, &error),
+            }
         }
+    } else {
+        // If it cannot be read, not even the header is written.
+        let frame = read(chosen.start)?;
+        writeln!(out, "{header}")?;
+        write(out, &frame)?;
     }
     out.flush()?;
     Ok(lost)

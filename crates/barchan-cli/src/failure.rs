@@ -4,13 +4,12 @@
 //! Writing to a closed pipe (`barchan list | head -1`) is no failure: whoever read has enough.
 //! The standard macros would panic then, so everything is printed through here.
 
-use barchan::output::{FrameError, OutputError, RunDirectory};
+use barchan::output::{FrameError, OutputError};
 use barchan::run::RunError;
 use barchan::scene::SceneError;
 use barchan::step::StepError;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command did not succeed.
@@ -154,13 +153,4 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 /// own lines between what is written in pieces.
 pub(crate) fn note(line: impl Display) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
-}
-
-/// Refuses to write over what the run in a directory has written itself.
-pub(crate) fn spare_run(run: &Path, file: &Path) -> Result<(), Failure> {
-    if !RunDirectory::owns(run, file) {
-        return Ok(());
-    }
-    let message = "is a file of the run itself, or would lie among them: choose another name";
-    Err(Failure::Input(format!("{} {message}", file.display())))
 }

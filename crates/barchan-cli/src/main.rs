@@ -22,6 +22,7 @@ mod run;
 mod scenarios;
 mod solve;
 mod sound;
+mod spare;
 mod target;
 mod view;
 mod watched;

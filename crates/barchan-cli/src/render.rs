@@ -1,9 +1,10 @@
 //! `barchan render`: a picture of a frame, or a video of all frames of a run, without a browser.
 
 use crate::args::RenderArgs;
-use crate::failure::{Failure, note, print_bytes, spare_run};
+use crate::failure::{Failure, note, print_bytes};
 use crate::interrupt;
 use crate::sound::{self, Lost, Trouble};
+use crate::spare;
 use barchan::output::{
     FrameError, Look, PictureOptions, StoredFrames, VideoError, VideoKind, VideoOptions, View, encode_image,
     write_image, write_video,
@@ -34,10 +35,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<(), Failure> {
         encoded.map_err(|error| Failure::Failed(format!("cannot make a PNG: {error}")))?;
         return print_bytes(&bytes);
     }
-    // A run's picture may be made anew.
-    if args.output.file_name().is_none_or(|name| name != "picture.png") {
-        spare_run(&args.directory, &args.output)?;
-    }
+    spare::files_of_run(&args.directory, &args.output, Some("picture.png"))?;
     interrupt::listen_for(&args.output)?;
     let made = if args.video { film(args, &frames, &options) } else { picture(args, &frames, index, &options) };
     let path = args.output.display();

@@ -1,7 +1,8 @@
 //! `barchan report`: the page of a run, made again from its directory. A run makes its own at its end.
 
 use crate::args::ReportArgs;
-use crate::failure::{Failure, note, print, spare_run};
+use crate::failure::{Failure, note, print};
+use crate::spare;
 use barchan::output::human::bytes;
 use barchan_view::report::{self, Report, ReportError, ReportOptions};
 use std::path::Path;
@@ -11,8 +12,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     if args.out.as_ref().is_some_and(|path| path.as_os_str() == "-") {
         return Err(Failure::Input("a page cannot go to standard output: name a file with -o".into()));
     }
-    if let Some(path) = args.out.as_ref().filter(|path| path.file_name().is_none_or(|name| name != "report.html")) {
-        spare_run(&args.directory, path)?;
+    if let Some(path) = &args.out {
+        spare::files_of_run(&args.directory, path, Some(report::FILE))?;
     }
     let budget = args.megabytes as usize * 1_000_000;
     let options = ReportOptions { out: args.out.clone(), budget, ..ReportOptions::default() };

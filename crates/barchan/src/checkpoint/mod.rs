@@ -95,6 +95,9 @@ pub fn examine_unsealed(payload: &[u8]) -> (Result<Head, Damage>, Result<Part, D
 /// # Errors
 /// If a part does not fit the scene, or the scene cannot be used.
 pub fn go_on(scene: &Scene, parts: &[Part]) -> Result<Simulation, Damage> {
+    if parts.is_empty() {
+        return Err(Damage::Contents("there are no parts".into()));
+    }
     for (rank, part) in parts.iter().enumerate() {
         part.fit(scene, parts.len())?;
         let [step, first] = [part, &parts[0]].map(|part| part.state.steps());
@@ -102,9 +105,6 @@ pub fn go_on(scene: &Scene, parts: &[Part]) -> Result<Simulation, Damage> {
             let found = format!("part {rank} is that of rank {} after step {step}", part.place[0]);
             return Err(Damage::Contents(format!("{found}, expected rank {rank} after step {first}")));
         }
-    }
-    if parts.is_empty() {
-        return Err(Damage::Contents("there are no parts".into()));
     }
     let went = match parts {
         [part] => Simulation::resume(scene, part.state.clone(), &[], Box::new(Solo)),

@@ -9,6 +9,7 @@
 //! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
 //! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |
+//! | `open_in_paraview.py` | [`FrameWriter`] | whole, with the first frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |
 //! | `checkpoints/step-000000500.head`, ... | [`CheckpointFolder`] | whole, the last few |
 //! | `restarts.csv` | [`RunDirectory`] | a line whenever the run goes on |
@@ -36,6 +37,7 @@ pub mod human;
 mod lock;
 mod names;
 mod picture;
+mod restarts;
 mod run_directory;
 mod steps;
 mod summary;

@@ -11,13 +11,13 @@ use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, SCRIPT, is_frame_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
-    Summary, picture, sync_directory,
+    Summary, picture, restarts, sync_directory,
 };
 use crate::comm::Communicator;
 use crate::problem::Problem;
 use crate::world::Bodies;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 pub(super) const SCENE: &str = "scene.toml";
@@ -127,8 +127,8 @@ impl RunDirectory {
         [SUMMARY, PICTURE, REPORT].iter().try_for_each(|name| remove(&self.path.join(name)))
     }
 
-    /// Whether a path is that of a file that the run in this directory writes or may write, whoever names
-    /// it how.
+    /// Whether a path, however it is spelt, is that of a file that the run in this directory writes, or lies
+    /// in a folder of its own.
     pub fn owns(run: &Path, file: &Path) -> bool {
         let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -158,21 +158,7 @@ impl RunDirectory {
         ranks: usize,
         threads: usize,
     ) -> Result<u64, OutputError> {
-        let path = self.path.join(RESTARTS);
-        let mut file = File::options().create(true).append(true).read(true).open(&path).attach("open", &path)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).attach("read", &path)?;
-        let mut more = String::new();
-        if text.is_empty() {
-            more += "step,engine,ranks,threads\n";
-        } else if !text.ends_with(b"\n") {
-            // The end of a line was lost with the process that wrote it.
-            more += "\n";
-        }
-        more += &format!("{step},{engine},{ranks},{threads}\n");
-        file.write_all(more.as_bytes()).attach("write", &path)?;
-        let lines = [&text[..], more.as_bytes()].iter().flat_map(|text| text.iter()).filter(|&&b| b == b'\n').count();
-        Ok(lines.saturating_sub(1) as u64)
+        restarts::append(&self.path.join(RESTARTS), &format!("{step},{engine},{ranks},{threads}"))
     }
 
     /// The summary of the run, if it has come to write one that can be read.
