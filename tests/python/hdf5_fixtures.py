@@ -14,7 +14,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 ARRAYS = ROOT / "crates/barchan-hdf5/tests/data"
-PROBLEMS = ROOT / "crates/barchan/tests/data"
+PROBLEMS = ROOT / "crates/barchan-cone/tests/data"
 
 
 def create(path, libver, small_nodes=False):

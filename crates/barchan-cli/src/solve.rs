@@ -2,13 +2,10 @@
 
 use crate::args::SolveArgs;
 use crate::failure::{Failure, note, print};
-use barchan::DVec3;
+use barchan::cone::solver::{SolverName, SolverOptions, Status};
+use barchan::cone::{AnyProblem, Friction, Solution};
 use barchan::output::human::{counted, duration, grouped, short};
 use barchan::output::write_whole;
-use barchan::problem::{
-    AnyProblem, BlockSparse, ContactVec, Friction, MatrixFree, NewtonProblem, Relaxation, Workspace, contact_frame,
-};
-use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -39,12 +36,6 @@ struct Residual {
     natural: f64,
 }
 
-/// Impulses and velocities of every contact, as (normal, tangent 1, tangent 2).
-struct Solution {
-    r: Vec<DVec3>,
-    u: Vec<DVec3>,
-}
-
 /// Solves a problem file.
 pub(crate) fn run(args: &SolveArgs) -> Result<(), Failure> {
     let options = options(args)?;
@@ -55,7 +46,9 @@ pub(crate) fn run(args: &SolveArgs) -> Result<(), Failure> {
     let threads = args.threads.map_or(0, |n| n as usize);
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))?;
-    let (outcome, solution) = pool.install(|| solve(&problem, &options));
+    let start = Instant::now();
+    let solution = pool.install(|| problem.solve(&options));
+    let outcome = outcome(&options, &solution, start.elapsed().as_secs_f64());
 
     if let Some(path) = &args.solution {
         write_whole(path, |file| write_solution(file, &solution))?;
@@ -126,47 +119,11 @@ fn refuse_to_replace(solution: &Path, problem: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Solves the problem by the operator that fits its form.
-fn solve(problem: &AnyProblem, options: &SolverOptions) -> (Outcome, Solution) {
-    let start = Instant::now();
-    match problem {
-        AnyProblem::Bodies(problem) => {
-            let mut workspace = Workspace::default();
-            let (outcome, [γ, u]) = solve_with(&mut MatrixFree::new(problem, &mut workspace), options, start);
-            // Bodies need no tangents: they are chosen here.
-            let turned = |v: &ContactVec| {
-                let turn = |(v, n): (DVec3, DVec3)| contact_frame(n).transpose() * v;
-                v.iter().zip(problem.normals.iter()).map(turn).collect()
-            };
-            (outcome, Solution { r: turned(&γ), u: turned(&u) })
-        }
-        AnyProblem::Matrix(problem) => {
-            let (outcome, [r, u]) = solve_with(&mut BlockSparse::new(problem), options, start);
-            (outcome, Solution { r: r.iter().collect(), u: u.iter().collect() })
-        }
-    }
-}
-
-/// Solves through the seam: the report, the impulses γ and the velocities Aγ + b.
-fn solve_with<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
-    problem: &mut P,
-    options: &SolverOptions,
-    start: Instant,
-) -> (Outcome, [ContactVec; 2]) {
-    let (mut γ, mut response, mut u) = (ContactVec::default(), P::Velocities::default(), ContactVec::default());
-    problem.clear_impulses(&mut γ);
-    let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-    let report = solver.solve(problem, &mut γ, &mut response, options, false);
-    let seconds = start.elapsed().as_secs_f64();
-    problem.set_shift(None);
-    problem.gradient(&γ, &mut u);
-    (outcome(problem.contacts(), options, &report, seconds), [γ, u])
-}
-
-fn outcome(contacts: usize, options: &SolverOptions, report: &Report, seconds: f64) -> Outcome {
+fn outcome(options: &SolverOptions, solution: &Solution, seconds: f64) -> Outcome {
+    let report = &solution.report;
     let residuals = &report.residuals;
     Outcome {
-        contacts,
+        contacts: solution.impulses.len(),
         solver: options.name.name(),
         taken: report.taken.unwrap_or(options.name).name(),
         friction: options.law().name(),
@@ -186,7 +143,7 @@ fn outcome(contacts: usize, options: &SolverOptions, report: &Report, seconds: f
 
 /// A line a contact: r_N r_T1 r_T2 u_N u_T1 u_T2.
 fn write_solution(out: &mut impl Write, solution: &Solution) -> io::Result<()> {
-    for (r, u) in solution.r.iter().zip(&solution.u) {
+    for [r, u] in solution.contacts() {
         writeln!(out, "{:?} {:?} {:?} {:?} {:?} {:?}", r.x, r.y, r.z, u.x, u.y, u.z)?;
     }
     Ok(())

@@ -22,8 +22,8 @@ mod solving;
 
 use barchan::DVec3;
 use barchan::comm::{Communicator, PATIENCE, Reduction, Solo, Traffic, handshake};
+use barchan::cone::solver::SolverName;
 use barchan::partition::Periods;
-use barchan::solver::SolverName;
 use barchan::step::{Simulation, StepOptions};
 use barchan::util::pack::{Pack, Unpacker};
 use barchan::world::{Standing, World};

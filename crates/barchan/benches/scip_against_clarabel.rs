@@ -5,8 +5,8 @@
 //! velocities, min ½wᵀMw with T⁻¹(Dᵀw + b) in the symmetric cones. The faster counts. Times are the
 //! least of three, set-up included; the objectives tell how exact both are.
 
-use barchan::problem::{Assembled, BodyVec, ContactVec, Geometry, MatrixFree, Problem, Workspace};
-use barchan::solver::{Scip, Solver, SolverOptions};
+use barchan::cone::solver::{Scip, Solver, SolverOptions};
+use barchan::cone::{Assembled, BodyVec, ContactVec, Geometry, MatrixFree, Problem, Workspace};
 use barchan::step::Simulation;
 use barchan::{DVec3, scenario};
 use clarabel::algebra::CscMatrix;

@@ -8,8 +8,8 @@
 //! by side; the left one is pushed at the right one, and gravity pulls on both.
 
 use barchan::DVec3;
-use barchan::problem::{BodyVec, ContactScalars, ContactVec, Geometry, MatrixFree, Problem, Workspace};
-use barchan::solver::{Apgd, Solver, SolverOptions};
+use barchan::cone::solver::{Apgd, Solver, SolverOptions};
+use barchan::cone::{BodyVec, ContactScalars, ContactVec, Geometry, MatrixFree, Problem, Workspace};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Bodies 0 and 1 are balls of 1 kg and 2 kg, body 2 is the floor, which nothing moves.

@@ -31,21 +31,23 @@ pub mod broad;
 pub mod checkpoint;
 pub mod comm;
 pub mod domain;
+pub mod dynamics;
 pub mod frame;
-pub mod integrate;
+
 pub mod narrow;
 pub mod output;
 pub mod partition;
-pub mod problem;
+
 pub mod run;
 pub mod scenario;
 pub mod scene;
 pub mod shape;
-pub mod solver;
+
 pub mod step;
 pub mod util;
 pub mod world;
 
+pub use barchan_cone as cone;
 pub use glam::{DMat3, DQuat, DVec3};
 
 /// The README's example is a test too.

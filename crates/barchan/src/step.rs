@@ -7,18 +7,16 @@ pub use keep::Kept;
 use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::{Domain, DomainError, Work};
-use crate::integrate;
+use crate::dynamics::integrate;
+use crate::dynamics::{ContactOptions, WarmStart, assemble};
 use crate::narrow::{Contacts, Overlap, Penetration, Treats};
-use crate::problem::{
-    Agreement, BodyVec, ContactOptions, ContactVec, MatrixFree, Problem, SweepIterate, System, WarmStart, Workspace,
-    assemble,
-};
 use crate::scene::{Place, Scene, SceneError};
-use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
 use crate::util::cpu::thread_seconds;
-use crate::util::parallel::{CHUNK, fold_chunks};
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
+use barchan_cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use barchan_cone::{Agreement, BodyVec, ContactVec, MatrixFree, Problem, SweepIterate, System, Workspace};
+use barchan_parallel::{CHUNK, fold_chunks};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 

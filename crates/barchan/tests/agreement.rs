@@ -15,8 +15,8 @@ mod problems;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::{ContactVec, Problem};
-use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use barchan::cone::{ContactVec, Problem};
 use bounds::{Scales, Solution, converged, judged, reference};
 use problems::{BED, LARGE, SLIDING, spheres};
 use solving::{every_order, every_solver, solve, with};

@@ -5,9 +5,9 @@
 
 mod common;
 
+use barchan::cone::solver::{SolverOptions, Status};
 use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::Shape;
-use barchan::solver::{SolverOptions, Status};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{ExternalForce, ForceField, Material, Motion, Oscillation};
 use barchan::{DVec3, scenario};

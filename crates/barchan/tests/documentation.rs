@@ -4,9 +4,9 @@
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
+use barchan::cone::AnyProblem;
 use barchan::frame::Frame;
 use barchan::output::{BODY_COLUMNS, ByRank, CONTACT_COLUMNS, FrameOptions, FrameWriter, Share, StepRow, Summary};
-use barchan::problem::AnyProblem;
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
 use barchan::step::Simulation;

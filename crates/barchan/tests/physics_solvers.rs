@@ -7,10 +7,10 @@ mod common;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::Problem;
+use barchan::cone::Problem;
+use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::Shape;
-use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::step::Simulation;
 use barchan::world::{Material, Rotation};
 use common::run;

@@ -7,8 +7,8 @@ mod common;
 #[path = "common/problems.rs"]
 mod problems;
 
-use barchan::problem::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response, RowsIterate};
-use barchan::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use barchan::cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use barchan::cone::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response, RowsIterate};
 use problems::{expected_objective, files};
 use std::fs;
 use std::path::Path;

@@ -6,9 +6,9 @@
 
 use barchan::DVec3;
 use barchan::broad::BroadPhaseName;
+use barchan::cone::solver::{SolverOptions, Status};
 use barchan::scene::{BodySpec, Fill, Radius, Scene, Time};
 use barchan::shape::Shape;
-use barchan::solver::{SolverOptions, Status};
 use barchan::step::{Simulation, StepError, StepOptions};
 use barchan::world::{Material, World};
 use proptest::prelude::*;

@@ -10,8 +10,8 @@ mod problems;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::{Assembled, Problem};
-use barchan::solver::{Friction, SolverName, SolverOptions, Status};
+use barchan::cone::solver::{Friction, SolverName, SolverOptions, Status};
+use barchan::cone::{Assembled, Problem};
 use bounds::{Scales, Solution, judged, reference};
 use problems::{BED, LARGE, joined, only_rows, welded};
 use solving::{every_order, every_solver, inverse_mean_diagonal, natural_unit, solve};

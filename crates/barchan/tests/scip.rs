@@ -8,11 +8,11 @@ mod common;
 mod problems;
 
 use barchan::DVec3;
-use barchan::problem::{
+use barchan::cone::solver::{Apgd, Report, Scip, ScipOptions, Solver, SolverOptions, Status};
+use barchan::cone::{
     AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry,
     MatrixFree, Problem, Response, Workspace,
 };
-use barchan::solver::{Apgd, Report, Scip, ScipOptions, Solver, SolverOptions, Status};
 use problems::{BED, all_problems, expected_objective, files, joined, settled};
 
 fn options(tolerance: f64) -> SolverOptions {
@@ -115,7 +115,7 @@ fn conjugate_gradients_lead_to_the_same_solution() {
     let large = settled(1500, 0.4);
     for (name, problem) in all_problems().into_iter().chain([("large bed", &large)]) {
         let direct = scip(problem, &options(1e-3));
-        let system = ScipOptions { system: barchan::problem::System::Iterative, ..ScipOptions::default() };
+        let system = ScipOptions { system: barchan::cone::System::Iterative, ..ScipOptions::default() };
         let iterative = scip(problem, &SolverOptions { scip: system, ..options(1e-3) });
         assert_eq!(iterative.2.status, Status::Converged, "{name}");
         let apart = (direct.2.objective - iterative.2.objective).abs();
@@ -149,7 +149,7 @@ fn the_same_bits_on_any_number_of_threads() {
         let options = SolverOptions { scip: ScipOptions { system, ..ScipOptions::default() }, ..options(1e-2) };
         pool.install(|| scip(&problem, &options))
     };
-    for system in [barchan::problem::System::Direct, barchan::problem::System::Iterative] {
+    for system in [barchan::cone::System::Direct, barchan::cone::System::Iterative] {
         let one = on(1, system);
         assert!(one.2.iterations > 5);
         assert_eq!(one, on(2, system));

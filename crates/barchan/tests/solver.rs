@@ -11,11 +11,11 @@ mod problems;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::dense::Dense;
-use barchan::problem::{
+use barchan::cone::problem::dense::Dense;
+use barchan::cone::solver::{Apgd, ApgdOptions, Friction, Report, Solver, SolverOptions, Status};
+use barchan::cone::{
     BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry, MatrixFree, Metric, Problem, Workspace,
 };
-use barchan::solver::{Apgd, ApgdOptions, Friction, Report, Solver, SolverOptions, Status};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SolverStatus, ZeroConeT,

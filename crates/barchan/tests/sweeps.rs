@@ -8,9 +8,9 @@ mod problems;
 mod solving;
 
 use barchan::DVec3;
-use barchan::problem::dense::Dense;
-use barchan::problem::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
-use barchan::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use barchan::cone::problem::dense::Dense;
+use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
+use barchan::cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
 use problems::{IMPACT, SMOOTH, problems, settled};
 use solving::{ORDERS, solve, with};
 

@@ -1,8 +1,8 @@
 //! Names that the library knows, as values of options.
 
+use barchan::cone::Friction;
+use barchan::cone::solver::SolverName;
 use barchan::output::Colouring;
-use barchan::problem::Friction;
-use barchan::solver::SolverName;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 

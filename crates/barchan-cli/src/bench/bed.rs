@@ -3,7 +3,7 @@
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::solver::{SolverName, Status};
+use barchan::cone::solver::{SolverName, Status};
 use barchan::step::{Simulation, StepReport};
 use serde_json::json;
 use std::time::Instant;

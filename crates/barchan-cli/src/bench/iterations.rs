@@ -3,8 +3,10 @@
 
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
-use barchan::problem::{BodyVec, ContactVec, Criterion, MatrixFree, Problem, Workspace};
-use barchan::solver::{AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solver, SolverName, SolverOptions};
+use barchan::cone::solver::{
+    AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solver, SolverName, SolverOptions,
+};
+use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, Problem, Workspace};
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 

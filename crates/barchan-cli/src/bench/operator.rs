@@ -2,8 +2,8 @@
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::problem::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
-use barchan::solver::{AnySolver, Solver, SolverName, SolverOptions};
+use barchan::cone::solver::{AnySolver, Solver, SolverName, SolverOptions};
+use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;

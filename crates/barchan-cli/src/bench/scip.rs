@@ -3,8 +3,8 @@
 
 use super::{Context, Figures, iterations, settled};
 use crate::failure::Failure;
-use barchan::problem::ContactVec;
-use barchan::solver::{SolverName, SolverOptions};
+use barchan::cone::ContactVec;
+use barchan::cone::solver::{SolverName, SolverOptions};
 use barchan::step::Simulation;
 use barchan::world::World;
 use serde_json::json;

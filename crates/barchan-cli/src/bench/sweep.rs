@@ -3,7 +3,7 @@
 use super::operator::seconds_per_contact_iteration;
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::solver::{SolverName, SolverOptions};
+use barchan::cone::solver::{SolverName, SolverOptions};
 use barchan::step::Simulation;
 use serde_json::json;
 

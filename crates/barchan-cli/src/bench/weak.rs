@@ -9,9 +9,9 @@
 use super::named;
 use super::parts::{failed, on_ranks};
 use crate::failure::Failure;
+use barchan::cone::solver::SolverName;
 use barchan::partition::{DomainOptions, PartitionName};
 use barchan::scene::Scene;
-use barchan::solver::SolverName;
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::World;
 use serde_json::{Value, json};

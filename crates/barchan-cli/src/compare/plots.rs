@@ -5,8 +5,8 @@ use super::chart::{Axis, Chart, Curve, End, Scale};
 use super::profile::profile;
 use super::race::Verdict;
 use super::table::Entry;
+use barchan::cone::solver::SolverName;
 use barchan::output::human::{counted, duration, short};
-use barchan::solver::SolverName;
 
 /// The profile of every solver.
 pub(super) fn profiles(comparison: &Comparison) -> Chart {

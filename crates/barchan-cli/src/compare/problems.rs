@@ -3,7 +3,7 @@
 use crate::args::CompareArgs;
 use crate::failure::{Failure, note};
 use crate::target::Target;
-use barchan::problem::AnyProblem;
+use barchan::cone::AnyProblem;
 use barchan::step::Simulation;
 use std::path::Path;
 
@@ -89,7 +89,7 @@ fn distinguish(problems: &mut [Named]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use barchan::problem::Problem;
+    use barchan::cone::Problem;
 
     fn names(sources: &[&str]) -> Vec<String> {
         let named = |source: &&str| Named {

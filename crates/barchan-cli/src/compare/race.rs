@@ -12,8 +12,8 @@
 //! residual less often when nobody asks. Its times are scaled so that its end falls on the time
 //! measured without.
 
-use barchan::problem::{AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace};
-use barchan::solver::{AnySolver, Moment, Report, Solver, SolverOptions, Status};
+use barchan::cone::solver::{AnySolver, Moment, Report, Solver, SolverOptions, Status};
+use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace};
 use serde::Serialize;
 use std::time::Instant;
 

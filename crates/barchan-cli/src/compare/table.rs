@@ -1,8 +1,8 @@
 //! The figures of a comparison: as a table for people, and as CSV for programs.
 
 use super::race::{Result, Verdict};
+use barchan::cone::solver::{Moment, SolverName};
 use barchan::output::human::{duration, grouped, short};
-use barchan::solver::{Moment, SolverName};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write};

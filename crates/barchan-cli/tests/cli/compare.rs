@@ -1,8 +1,8 @@
 //! `compare`: the table, the plots, the files, and what is refused.
 
 use crate::support::{Desk, files};
-use barchan::problem::Friction;
-use barchan::solver::SolverName;
+use barchan::cone::Friction;
+use barchan::cone::solver::SolverName;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -126,8 +126,8 @@ fn bad_arguments() {
 /// What a solver cannot do is said before the file is looked at.
 #[test]
 fn a_law_that_the_solver_lacks_is_refused() {
-    use barchan::problem::Friction;
-    use barchan::solver::SolverName;
+    use barchan::cone::Friction;
+    use barchan::cone::solver::SolverName;
     let desk = desk();
     for &(solver, name, _) in SolverName::ALL {
         for &(law, law_name) in Friction::ALL {
@@ -172,11 +172,11 @@ fn files_that_are_no_problems() {
 fn problems_of_fclib() {
     let desk = Desk::new();
     let file = |name: &str, bytes: &[u8]| std::fs::write(desk.path(name), bytes).unwrap();
-    file("local.dat", include_bytes!("../../../barchan/tests/data/local.dat"));
-    file("local.hdf5", include_bytes!("../../../barchan/tests/data/local-csc.hdf5"));
-    file("global.hdf5", include_bytes!("../../../barchan/tests/data/global.hdf5"));
-    file("planar.hdf5", include_bytes!("../../../barchan/tests/data/planar.hdf5"));
-    file("joints.hdf5", include_bytes!("../../../barchan/tests/data/global-equalities.hdf5"));
+    file("local.dat", include_bytes!("../../../barchan-cone/tests/data/local.dat"));
+    file("local.hdf5", include_bytes!("../../../barchan-cone/tests/data/local-csc.hdf5"));
+    file("global.hdf5", include_bytes!("../../../barchan-cone/tests/data/global.hdf5"));
+    file("planar.hdf5", include_bytes!("../../../barchan-cone/tests/data/planar.hdf5"));
+    file("joints.hdf5", include_bytes!("../../../barchan-cone/tests/data/global-equalities.hdf5"));
     for law in ["associated", "coulomb"] {
         let solve = |name: &str| {
             let options = format!("--friction {law} --tol 1e-10 --solver accelerated-gs");

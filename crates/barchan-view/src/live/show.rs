@@ -1,8 +1,8 @@
 //! A scene that is run to be looked at: stepped, held, reset and changed as viewers ask.
 
 use super::watch::{Next, Watch};
+use barchan::cone::solver::Status;
 use barchan::scene::{Scene, SceneError};
-use barchan::solver::Status;
 use barchan::step::Simulation;
 use std::collections::BTreeMap;
 

@@ -9,10 +9,10 @@
 use super::eight::{Box32, Eight, LEAF};
 use super::hull::bounds;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
-use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
-use crate::util::reserve_with_slack;
-use crate::util::sort::{SortScratch, sort};
 use crate::world::reorder::morton_key;
+use barchan_parallel::reserve_with_slack;
+use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
+use barchan_parallel::{SortScratch, sort};
 use glam::DVec3;
 use rayon::prelude::*;
 

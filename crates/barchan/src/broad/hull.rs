@@ -1,7 +1,7 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
-use crate::util::parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
 use crate::world::{Bodies, Standing};
+use barchan_parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
 use glam::DVec3;
 
 /// An axis-aligned box.

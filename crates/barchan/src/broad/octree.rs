@@ -13,10 +13,10 @@
 use super::eight::{Box32, Eight, LEAF};
 use super::hull::centres;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
-use crate::util::parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
-use crate::util::reshape;
-use crate::util::sort::{SortScratch, sort_again};
 use crate::world::reorder::{MortonFrame, morton_key};
+use barchan_parallel::reshape;
+use barchan_parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
+use barchan_parallel::{SortScratch, sort_again};
 use rayon::prelude::*;
 
 /// Bits an axis; three axes and the level fill 62.

@@ -3,8 +3,8 @@
 //! Every broad phase emits pairs in an order of its own; this brings them into one order, so
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
-use crate::util::parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
-use crate::util::reshape;
+use barchan_parallel::reshape;
+use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
 use rayon::prelude::*;
 
 /// Bodies a bucket of the first, coarse sort.

@@ -6,10 +6,10 @@
 
 use super::seats::Seats;
 use crate::comm::{Communicator, Reduction};
-use crate::problem::Agreement;
 use crate::util::cpu::thread_seconds;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Standing};
+use barchan_cone::Agreement;
 
 /// What a rank shares with one other.
 #[derive(Debug, Default)]

@@ -17,12 +17,12 @@ use super::seats::{EVERYWHERE, NONE, Seats, minus, plus};
 use super::{Domain, DomainError};
 use crate::broad::{Aabb, hull};
 use crate::comm::Reduction;
+use crate::dynamics::WarmStart;
 use crate::partition::Seat;
-use crate::problem::WarmStart;
 use crate::util::pack::{LAYOUT, Pack, Unpacker};
-use crate::util::parallel::{CHUNK, Disjoint, for_chunks};
-use crate::util::reshape;
 use crate::world::{Bodies, Motion, Sharing, Standing, World};
+use barchan_parallel::reshape;
+use barchan_parallel::{CHUNK, Disjoint, for_chunks};
 use glam::DVec3;
 use std::collections::HashMap;
 

@@ -3,10 +3,10 @@
 use super::{Touch, at_most_one, sphere_sphere, visit};
 use crate::broad::Pairs;
 use crate::shape::Shape;
-use crate::util::lanes::ContactVec;
-use crate::util::parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
-use crate::util::reshape;
 use crate::world::Bodies;
+use barchan_cone::ContactVec;
+use barchan_parallel::reshape;
+use barchan_parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
 
 /// Decides which contacts of a world that is spread over ranks are this rank's.
 pub trait Treats: Sync {

@@ -2,7 +2,7 @@
 
 use super::OutputError;
 use super::table::{TableWriter, step_of, whole_lines};
-use crate::solver::Moment;
+use barchan_cone::solver::Moment;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};

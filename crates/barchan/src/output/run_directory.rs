@@ -14,8 +14,8 @@ use super::{
     Summary, picture, restarts, sync_directory,
 };
 use crate::comm::Communicator;
-use crate::problem::Problem;
 use crate::world::Bodies;
+use barchan_cone::Problem;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -3,9 +3,9 @@
 use super::OutputError;
 use super::human::counted;
 use super::table::{TableWriter, step_of, whole_lines};
-use crate::solver::Status;
 use crate::step::StepReport;
 use crate::world::Energy;
+use barchan_cone::solver::Status;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::File;

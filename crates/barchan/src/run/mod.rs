@@ -368,8 +368,8 @@ mod tests {
     use super::*;
     use crate::output::StoredFrames;
     use crate::output::scratch::{Scratch, names};
-    use crate::problem::Problem;
     use crate::scenario;
+    use barchan_cone::Problem;
     use std::fs;
 
     fn scene(name: &str, set: &[(&str, &str)]) -> Scene {

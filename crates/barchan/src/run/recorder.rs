@@ -9,9 +9,9 @@ use crate::frame::Frame;
 use crate::output::{
     FrameOptions, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
 };
-use crate::problem::Problem;
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
+use barchan_cone::Problem;
 use std::time::Instant;
 
 /// Writes the files of a run, and counts the seconds that takes. Every rank has one, and all of them

@@ -6,9 +6,9 @@ use crate::output::{
     ByRank, CheckpointSummary, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes,
 };
 use crate::scene::Scene;
-use crate::solver::{SolverName, Status};
 use crate::step::{Simulation, StepReport};
 use crate::util::pack::{Pack, Unpacker};
+use barchan_cone::solver::{SolverName, Status};
 use std::collections::BTreeMap;
 
 /// Sums and extremes over the steps so far, and what the last of them had.

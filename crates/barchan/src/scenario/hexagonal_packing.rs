@@ -4,8 +4,8 @@ use super::scaling::{self, PER_RANK, RANKS, size};
 use super::{Parameter, Range, Scenario};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::Shape;
-use crate::solver::SolverName;
 use crate::world::Material;
+use barchan_cone::solver::SolverName;
 use glam::DVec3;
 
 const DESCRIPTION: &str = "A hexagonal close packing of spheres of radius 1 mm between a floor and a lid, periodic in x \

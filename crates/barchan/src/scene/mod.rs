@@ -44,10 +44,10 @@ pub(crate) use error::{nearest, quoted};
 pub(crate) use keys::top_level_keys;
 
 use crate::broad::BroadPhaseOptions;
+use crate::dynamics::ContactOptions;
 use crate::partition::DomainOptions;
-use crate::problem::ContactOptions;
-use crate::solver::SolverOptions;
 use crate::world::{ForceField, Material, PairException, PairRule};
+use barchan_cone::solver::SolverOptions;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 

@@ -177,7 +177,7 @@ mod tests {
         };
         scene.time.step = 1.0 / 3.0;
         scene.solver.tolerance = 1e23;
-        scene.solver.friction = Some(crate::problem::Friction::Associated);
+        scene.solver.friction = Some(barchan_cone::Friction::Associated);
         scene.pair.push(PairException {
             materials: ["default".into(), "default".into()],
             friction: Some(0.1),

@@ -15,12 +15,12 @@
 use super::{Simulation, StepOptions, fit_for_ranks};
 use crate::comm::Communicator;
 use crate::domain::{Domain, Impulse, KeptDomain};
-use crate::problem::WarmStart;
+use crate::dynamics::WarmStart;
 use crate::scene::{Place, Scene, SceneError, Time};
 use crate::util::bulk::Keep;
-use crate::util::lanes::ContactVec;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Standing, World};
+use barchan_cone::ContactVec;
 use std::collections::HashMap;
 
 /// A simulation between two steps, or one rank's part of it.

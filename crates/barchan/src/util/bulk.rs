@@ -4,8 +4,9 @@
 //! written by all threads. Reading checks the length against what is there before any memory is
 //! asked for.
 
-use super::lanes::{ContactVec, F4, LANES, V4};
 use super::pack::{Pack, Unpacker};
+use barchan_cone::ContactVec;
+use barchan_cone::lanes::{F4, LANES, V4};
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 //! memory (S1 IV-A). Ids stay; indices change.
 
 use super::{Bodies, Standing};
-use crate::util::sort::{SortScratch, sort};
+use barchan_parallel::{SortScratch, sort};
 use glam::DVec3;
 
 /// Bits an axis of a Morton key; three axes fill 63.

@@ -24,8 +24,8 @@ use super::solving::{
     dot, inverse_mean_diagonal, minus, natural_residual, natural_unit, objective, solve, velocities, with,
 };
 use barchan::DVec3;
-use barchan::problem::{ContactVec, Problem};
-use barchan::solver::{Friction, Order, Report, SolverName, SolverOptions, Status};
+use barchan::cone::solver::{Friction, Order, Report, SolverName, SolverOptions, Status};
+use barchan::cone::{ContactVec, Problem};
 
 /// A solution with the residual that it was asked for, judged here.
 pub(crate) struct Solution {

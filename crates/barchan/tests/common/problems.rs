@@ -5,10 +5,10 @@
 
 use super::common::{run, simulation};
 use barchan::DVec3;
-use barchan::problem::{ContactScalars, ContactVec, Geometry, Problem, Row};
+use barchan::cone::solver::SolverName;
+use barchan::cone::{ContactScalars, ContactVec, Geometry, Problem, Row};
 use barchan::scene::{BodySpec, Fill, Scene};
 use barchan::shape::{Container, Face, Shape};
-use barchan::solver::SolverName;
 use barchan::step::Simulation;
 use barchan::world::Material;
 use std::path::{Path, PathBuf};

@@ -8,11 +8,11 @@
 
 use barchan::broad::Aabb;
 use barchan::comm::{Communicator, threads};
+use barchan::cone::solver::Status;
 use barchan::domain::Domain;
 use barchan::partition::{Cartesian, Curve, Morton, Partition, Periods};
 use barchan::scenario;
 use barchan::scene::Scene;
-use barchan::solver::Status;
 use barchan::step::{Simulation, StepOptions, StepReport};
 use barchan::world::{Body, Material, Materials, PairRule, Standing, World};
 use barchan::{DQuat, DVec3};

@@ -7,8 +7,8 @@
 use super::bounds::{Scales, Solution};
 use super::solving::{dot, natural_residual, natural_unit};
 use barchan::DVec3;
-use barchan::problem::{ContactVec, Friction, Problem};
-use barchan::solver::{Report, SolverName, Status};
+use barchan::cone::solver::{Report, SolverName, Status};
+use barchan::cone::{ContactVec, Friction, Problem};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::Standing;
 use std::collections::BTreeMap;

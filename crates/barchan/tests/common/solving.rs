@@ -4,11 +4,11 @@
 // Each test program takes what it needs.
 #![allow(dead_code)]
 
-use barchan::problem::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
-use barchan::solver::{
+use barchan::cone::solver::{
     AcceleratedGsOptions, AnySolver, Friction, GaussSeidelOptions, NbgsOptions, Order, Report, Solver, SolverName,
     SolverOptions,
 };
+use barchan::cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
 use barchan::{DMat3, DVec3};
 
 pub(crate) const ORDERS: [Order; 3] = [Order::Coloured, Order::Split, Order::Serial];

@@ -3,11 +3,11 @@
 
 use barchan::checkpoint::{self, Part};
 use barchan::comm::{Communicator, threads};
+use barchan::cone::AnyProblem;
 use barchan::frame::Frame;
 use barchan::output::{
     PictureOptions, examine_frame, render, write_bodies, write_body_rows, write_contact_rows, write_contacts,
 };
-use barchan::problem::AnyProblem;
 use barchan::scenario;
 use barchan::scene::{Compression, Scene};
 use barchan::step::Simulation;

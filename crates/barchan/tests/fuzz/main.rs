@@ -117,7 +117,7 @@ fn problems() {
         "barchan-problem 1\n",
     ];
     let mut seeds = files("fuzz/corpus/problem");
-    seeds.extend(files("crates/barchan/tests/data"));
+    seeds.extend(files("crates/barchan-cone/tests/data"));
     torment("problem", &seeds, &words, judges::problem);
 }
 

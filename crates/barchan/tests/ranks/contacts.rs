@@ -8,9 +8,9 @@ use crate::ranks::{
     world_of,
 };
 use barchan::DVec3;
+use barchan::cone::solver::SolverName;
 use barchan::partition::Periods;
 use barchan::shape::Shape;
-use barchan::solver::SolverName;
 use barchan::step::StepOptions;
 use barchan::world::{Body, World};
 

@@ -7,11 +7,11 @@ use crate::ranks::{
 };
 use barchan::DVec3;
 use barchan::comm::threads;
+use barchan::cone::solver::SolverName;
 use barchan::domain::{Domain, DomainError};
 use barchan::partition::{Cartesian, PartitionName, Periods};
 use barchan::scene::{BodySpec, Lattice, Scene, Time};
 use barchan::shape::Shape;
-use barchan::solver::SolverName;
 use barchan::step::{Simulation, StepError, StepOptions};
 use barchan::world::{Body, ExternalForce, ForceField, Motion, Oscillation, Prescribed, Standing, World};
 

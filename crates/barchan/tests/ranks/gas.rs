@@ -2,9 +2,9 @@
 
 use crate::ranks::{scene, scene_on_ranks};
 use barchan::DVec3;
+use barchan::cone::solver::SolverName;
 use barchan::partition::PartitionName;
 use barchan::scene::Scene;
-use barchan::solver::SolverName;
 use barchan::step::Simulation;
 use barchan::world::Standing;
 use std::sync::Mutex;

@@ -8,7 +8,7 @@
 
 use crate::ranks::{DIVISIONS, Division, RANKS, Setting, each_part, own_ids, random, scene};
 use barchan::DVec3;
-use barchan::solver::{Borders, SolverName, SolverOptions};
+use barchan::cone::solver::{Borders, SolverName, SolverOptions};
 use barchan::step::StepOptions;
 use barchan::world::{Standing, World};
 

@@ -2,8 +2,8 @@
 
 use crate::ranks::{DIVISIONS, Division, RANKS, Setting, bed, each_part};
 use crate::ranks_judge::{Judge, Step, asked};
-use barchan::problem::{Friction, System};
-use barchan::solver::{Report, SolverName, Status};
+use barchan::cone::solver::{Report, SolverName, Status};
+use barchan::cone::{Friction, System};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::World;
 

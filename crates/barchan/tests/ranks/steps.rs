@@ -3,8 +3,8 @@
 use crate::ranks::{
     DIVISIONS, RANKS, Setting, bed, fastest, in_one_piece, largest_difference, on_ranks, scene, scene_on_ranks,
 };
+use barchan::cone::solver::SolverName;
 use barchan::partition::Periods;
-use barchan::solver::SolverName;
 
 #[test]
 fn apgd_is_the_same_on_any_number_of_ranks() {

@@ -4,11 +4,11 @@ mod record;
 mod refused;
 
 use barchan::comm::{Communicator, Solo, threads};
+use barchan::cone::solver::SolverName;
 use barchan::output::{CheckpointFolder, RunDirectory, StepsWriter, StoredFrames, Summary};
 use barchan::run::{Progress, Resumption, Run, RunOptions};
 use barchan::scenario;
 use barchan::scene::Scene;
-use barchan::solver::SolverName;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

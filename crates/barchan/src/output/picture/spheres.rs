@@ -7,8 +7,8 @@
 use super::camera::{Camera, visible};
 use super::colour::Colouring;
 use crate::comm::{Communicator, Reduction};
-use crate::util::sort::{SortScratch, sort};
 use crate::world::Bodies;
+use barchan_parallel::{SortScratch, sort};
 use glam::Vec3;
 use rayon::prelude::*;
 

@@ -1,0 +1,244 @@
+//! What a user can choose about the solver.
+
+use crate::{Borders, Criterion, Friction, Metric, NewtonOptions, Order, System};
+use serde::{Deserialize, Serialize};
+
+/// The solvers there are. Declared once: the scene language, the command line and the
+/// documentation read this list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverName {
+    /// What suits the problem.
+    #[default]
+    Auto,
+    /// Accelerated projected gradient descent (S1 III-A).
+    Apgd,
+    /// Symmetric-cone interior point (S1 III-B).
+    Scip,
+    /// Accelerated Gauss–Seidel.
+    AcceleratedGs,
+    /// Non-linear block Gauss–Seidel for exact Coulomb friction (S4 Alg. 1).
+    Nbgs,
+    /// The fixed point of S3 (eq. 12–14), contact after contact.
+    GaussSeidel,
+    /// The fixed point of S3 (eq. 12–14), all contacts at once.
+    Jacobi,
+}
+
+impl SolverName {
+    /// Every solver with a line on what it does.
+    pub const ALL: &'static [(SolverName, &'static str, &'static str)] = &[
+        (SolverName::Auto, "auto", "accelerated-gs, and scip for small problems that take it too long"),
+        (SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem"),
+        (SolverName::Scip, "scip", "symmetric-cone interior point: few iterations, each with a linear system"),
+        (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
+        (SolverName::Nbgs, "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction"),
+        (SolverName::GaussSeidel, "gauss-seidel", "projected fixed-point iteration, contact after contact"),
+        (SolverName::Jacobi, "jacobi", "projected fixed-point iteration, all contacts at once"),
+    ];
+
+    /// The name that scene files use.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
+    }
+}
+
+impl SolverName {
+    /// The friction laws that the solver can do; the first unless told.
+    pub fn laws(self) -> &'static [Friction] {
+        match self {
+            Self::Nbgs => &[Friction::Coulomb],
+            _ => &[Friction::Associated, Friction::Coulomb],
+        }
+    }
+
+    /// Whether its own iteration solves Coulomb's law; others need the outer loop of De Saxcé.
+    pub(crate) fn knows_coulomb(self) -> bool {
+        matches!(self, Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs)
+    }
+}
+
+/// Options of APGD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApgdOptions {
+    /// The metric in which steps are measured.
+    pub metric: Metric,
+    /// Whether momentum is dropped when it points uphill.
+    pub restart: bool,
+    /// Whether the Lipschitz estimate may shrink again; only with `restart`.
+    pub shrink: bool,
+}
+
+impl Default for ApgdOptions {
+    fn default() -> Self {
+        Self { metric: Metric::Contact, restart: true, shrink: true }
+    }
+}
+
+impl ApgdOptions {
+    /// The algorithm as printed in S1: no metric, no restart, L only grows.
+    pub const PLAIN: Self = Self { metric: Metric::Identity, restart: false, shrink: false };
+}
+
+/// Options of the interior point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScipOptions {
+    /// How linear systems are solved.
+    pub system: System,
+    /// Relative residual at which conjugate gradients stop.
+    pub system_tolerance: f64,
+    /// Conjugate gradients at most, a linear system.
+    pub system_iterations: u32,
+}
+
+impl Default for ScipOptions {
+    fn default() -> Self {
+        Self { system: System::Auto, system_tolerance: 1e-8, system_iterations: 2000 }
+    }
+}
+
+impl ScipOptions {
+    /// What the problem is told.
+    pub(crate) fn newton(&self) -> NewtonOptions {
+        NewtonOptions { system: self.system, tolerance: self.system_tolerance, max_iterations: self.system_iterations }
+    }
+}
+
+/// Options of accelerated Gauss–Seidel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AcceleratedGsOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Whether momentum is dropped when it points uphill.
+    pub restart: bool,
+    /// Bodies that several ranks hold; where they are whole, sweeps are relaxed by 0.75.
+    pub borders: Borders,
+}
+
+impl Default for AcceleratedGsOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, restart: true, borders: Borders::Split }
+    }
+}
+
+/// Options of non-linear block Gauss–Seidel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NbgsOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Relaxation ω, above 0 and up to 1.
+    pub relaxation: f64,
+    /// Bodies that several ranks hold; where they are whole, ω should be 0.75 (S4).
+    pub borders: Borders,
+}
+
+impl Default for NbgsOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, relaxation: 1.0, borders: Borders::Split }
+    }
+}
+
+/// Options of the fixed point of S3: γ ← λΠ(γ − ωη(Aγ + b)) + (1 − λ)γ, with η three over the
+/// trace of a contact's diagonal block.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GaussSeidelOptions {
+    /// The order of sweeps.
+    pub order: Order,
+    /// Length ω of a step. Up to 2/3 no contact overshoots, whatever its block; round bodies bear
+    /// more.
+    pub relaxation: f64,
+    /// The part λ of the new value.
+    pub blend: f64,
+}
+
+impl Default for GaussSeidelOptions {
+    fn default() -> Self {
+        Self { order: Order::Coloured, relaxation: 0.65, blend: 1.0 }
+    }
+}
+
+/// Options of the fixed point of S3 with all contacts at once; see [`GaussSeidelOptions`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JacobiOptions {
+    /// Length ω of a step. Too long a step diverges: contacts that share a body do not know of
+    /// each other.
+    pub relaxation: f64,
+    /// The part λ of the new value.
+    pub blend: f64,
+}
+
+impl Default for JacobiOptions {
+    fn default() -> Self {
+        Self { relaxation: 0.2, blend: 1.0 }
+    }
+}
+
+/// Solver and stopping rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SolverOptions {
+    /// Which solver.
+    pub name: SolverName,
+    /// The friction law; the solver's own unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friction: Option<Friction>,
+    /// Residual at which a solve counts as converged.
+    pub tolerance: f64,
+    /// Which residual that is.
+    pub criterion: Criterion,
+    /// Iterations after which a solve gives up and says so.
+    pub max_iterations: u32,
+    /// Whether a step starts from the impulses of the last.
+    pub warm_start: bool,
+    /// Options of APGD.
+    pub apgd: ApgdOptions,
+    /// Options of the interior point.
+    pub scip: ScipOptions,
+    /// Options of accelerated Gauss–Seidel.
+    #[serde(rename = "accelerated-gs")]
+    pub accelerated_gs: AcceleratedGsOptions,
+    /// Options of non-linear block Gauss–Seidel.
+    pub nbgs: NbgsOptions,
+    /// Options of the fixed point, contact after contact.
+    #[serde(rename = "gauss-seidel")]
+    pub gauss_seidel: GaussSeidelOptions,
+    /// Options of the fixed point, all contacts at once.
+    pub jacobi: JacobiOptions,
+}
+
+impl Default for SolverOptions {
+    fn default() -> Self {
+        Self {
+            name: SolverName::Auto,
+            friction: None,
+            tolerance: 5e-2,
+            criterion: Criterion::Natural,
+            max_iterations: 1000,
+            warm_start: true,
+            apgd: ApgdOptions::default(),
+            scip: ScipOptions::default(),
+            accelerated_gs: AcceleratedGsOptions::default(),
+            nbgs: NbgsOptions::default(),
+            gauss_seidel: GaussSeidelOptions::default(),
+            jacobi: JacobiOptions::default(),
+        }
+    }
+}
+
+impl SolverOptions {
+    /// The friction law that a solve obeys.
+    pub fn law(&self) -> Friction {
+        self.friction.unwrap_or(self.name.laws()[0])
+    }
+
+    /// The same for a solve that goes on after so many iterations.
+    pub(crate) fn after(&self, iterations: u32) -> Self {
+        Self { max_iterations: self.max_iterations - iterations, ..*self }
+    }
+}

@@ -1,0 +1,435 @@
+//! Sweeps: contacts relaxed one after the other, each with the newest velocities of its bodies.
+//!
+//! The second seam of solvers, for those of the Gauss–Seidel kind. A solver holds iterates that
+//! it cannot look into; what a sweep does to a contact is named by a [`Rule`], and the order is
+//! the problem's own ([`Order`]).
+
+mod general;
+mod matrix;
+pub mod one_contact;
+mod plan;
+mod round;
+
+use crate::lanes::{F4, LANES, V4};
+use crate::operator::agreement;
+use crate::operator::contactwise::Sums;
+use crate::operator::kernels::{BODY_CHUNK, Twist};
+use crate::problem::rows::add_residual;
+use crate::{ConeProblem, ContactVec, Criterion, Friction, Geometry, MatrixFree};
+use barchan_parallel::{Disjoint, fold_chunks, for_chunks};
+use barchan_parallel::{reserve_with_slack, reshape};
+use general::Detail;
+pub(crate) use matrix::RowSweeps;
+pub use matrix::RowsIterate;
+use plan::{NONE, Plan};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// In which order contacts are relaxed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// On threads: groups of contacts that share no body, phase after phase.
+    #[default]
+    Coloured,
+    /// On threads, in one phase: bodies at the border of subdomains are split in mass, and the
+    /// copies' changes are averaged after the sweep.
+    Split,
+    /// One contact after the other, on one thread.
+    Serial,
+}
+
+/// How sweeps of several ranks act on a body that more than one of them holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Borders {
+    /// Each has its share of the mass, and the mean of the changes counts.
+    #[default]
+    Split,
+    /// Each has the whole of it, and changes are added (S4 6.3). Sweeps must be relaxed then, in S4
+    /// by ω = 0.75.
+    Whole,
+}
+
+/// What a sweep does to each contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// The friction law of exact one-contact solves.
+    pub law: Friction,
+    /// Whether a contact is solved exactly; otherwise it takes one projected step with a scalar
+    /// scale, the trace of its diagonal block over three (S3 eq. 12).
+    pub exact: bool,
+    /// Length ω of the step, or relaxation of exact solves.
+    pub relaxation: f64,
+    /// The part λ of the new value, the rest being of the old one.
+    pub blend: f64,
+}
+
+/// What a sweep measured on its way from y to x.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Swept {
+    /// dᵀHd of d = x − y, H being the diagonal of A.
+    pub step_in_metric: f64,
+    /// (y − x)ᵀH(x − γ): positive when momentum and sweep disagree.
+    pub uphill: f64,
+    /// ‖x − y‖ in units of the natural map: what the residual is likely to be.
+    pub likely_residual: f64,
+}
+
+/// A problem whose contacts can be relaxed one after the other.
+pub trait Relaxation: ConeProblem {
+    /// Impulses with their response, in the order of sweeps.
+    type Iterate: Default;
+
+    /// Makes ready for sweeps in this order.
+    fn prepare(&mut self, order: Order, borders: Borders);
+
+    /// Takes impulses over, projected onto their cones, and finds their response.
+    fn enter(&mut self, γ: &Self::Impulses, iterate: &mut Self::Iterate);
+
+    /// next ← one sweep from y = present + β(present − last).
+    fn sweep(
+        &mut self,
+        present: &Self::Iterate,
+        last: &Self::Iterate,
+        β: f64,
+        rule: &Rule,
+        next: &mut Self::Iterate,
+    ) -> Swept;
+
+    /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
+    fn judge(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
+
+    /// Gives impulses back, with a response that owes nothing to earlier sweeps.
+    fn leave(&mut self, iterate: &Self::Iterate, γ: &mut Self::Impulses, response: &mut Self::Velocities);
+}
+
+/// Velocity and spin of a body with its scales: v_x v_y v_z σ_x, σ_y σ_z 1/m r²/I. One line of
+/// cache; for bodies that are not round the last is unused.
+pub(crate) type BodyRecord = [F4; 2];
+
+/// Memory of sweeps that is kept between steps.
+#[derive(Debug, Default)]
+pub(crate) struct SweepSpace {
+    plan: Plan,
+    bodies: Vec<BodyRecord>,
+    /// Normal, right-hand side and friction of each batch.
+    normals: Vec<V4>,
+    bias: Vec<V4>,
+    friction: Vec<F4>,
+    /// The rest, where bodies are not round.
+    details: Vec<[Detail; LANES]>,
+    sums: Vec<Sums>,
+    /// On how many ranks contacts act on each shared body.
+    parts: Vec<f64>,
+}
+
+/// Impulses in the order of sweeps, and their response.
+#[derive(Clone, Debug, Default)]
+pub struct SweepIterate {
+    γ: Vec<V4>,
+    rows: Vec<f64>,
+    /// Of each body, and of the ground at the end.
+    w: Vec<Twist>,
+}
+
+impl MatrixFree<'_> {
+    /// Copies what belongs to contacts into the order of sweeps.
+    fn gather_contacts(&mut self) {
+        let mut space = std::mem::take(&mut self.ws.sweep);
+        let batches = space.plan.contacts.len();
+        reshape(&mut space.normals, batches);
+        reshape(&mut space.friction, batches);
+        let (normals, friction) = (Disjoint::new(&mut space.normals), Disjoint::new(&mut space.friction));
+        let (problem, contacts) = (self.problem, &space.plan.contacts);
+        for_chunks(batches, BODY_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let (normals, friction) = unsafe { (normals.range(range.clone()), friction.range(range.clone())) };
+            for ((n, μ), four) in normals.iter_mut().zip(friction).zip(&contacts[range]) {
+                (*n, *μ) = (V4::default(), F4::default());
+                for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
+                    n.set_lane(lane, problem.normals.get(i as usize));
+                    μ.0[lane] = problem.friction[i as usize];
+                }
+            }
+        });
+        if matches!(problem.geometry, Geometry::General { .. }) {
+            general::gather(problem, &space.plan, &mut space.details);
+        }
+        self.ws.sweep = space;
+        self.gather_bias();
+    }
+
+    /// Copies the right-hand side, which changes with the shift.
+    fn gather_bias(&mut self) {
+        let mut bias = std::mem::take(&mut self.ws.sweep.bias);
+        permute(&self.ws.sweep.plan, self.bias(), &mut bias);
+        self.ws.sweep.bias = bias;
+    }
+
+    /// Bodies at y = present + β(present − last), with their scales.
+    fn fill_bodies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64) {
+        let mut bodies = std::mem::take(&mut self.ws.sweep.bodies);
+        let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.round);
+        reshape(&mut bodies, records.len());
+        let (n, out) = (problem.bodies(), Disjoint::new(&mut bodies));
+        for_chunks(records.len(), BODY_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let bodies = unsafe { out.range(range.clone()) };
+            for (to, record) in bodies.iter_mut().zip(&records[range]) {
+                let (j, share) = (record.body as usize, f64::from(record.share));
+                // The ground does not move; padding does, but nothing pushes it.
+                let (mass, spin) =
+                    if j < n { (problem.inverse_mass[j], round.get(j).map_or(0.0, |r| r.spin)) } else { (1.0, 0.0) };
+                let (w, l) = (&present.w[j], &last.w[j]);
+                let y: Twist = std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β);
+                *to = [F4([y[0], y[1], y[2], y[3]]), F4([y[4], y[5], mass * share, spin * share])];
+            }
+        });
+        self.ws.sweep.bodies = bodies;
+    }
+
+    /// The response after a sweep, from the bodies that it has moved.
+    fn drain_bodies(&self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
+        let (plan, bodies) = (&self.ws.sweep.plan, &self.ws.sweep.bodies);
+        let n = self.problem.bodies();
+        reshape_twists(&mut next.w, n + 1);
+        next.w[n] = [0.0; 6];
+        let out = Disjoint::new(&mut next.w[..n]);
+        let twist = |record: &BodyRecord| -> Twist {
+            let [low, high] = record;
+            [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]]
+        };
+        for_chunks(n, BODY_CHUNK, |range| {
+            // SAFETY: chunks are disjoint.
+            let to = unsafe { out.range(range.clone()) };
+            for (to, j) in to.iter_mut().zip(range) {
+                if !plan.is_split {
+                    *to = twist(&bodies[j]);
+                    continue;
+                }
+                // The mean of the copies: each carries the change of its share of the mass.
+                let copies = &plan.copies[plan.copies_start[j] as usize..plan.copies_start[j + 1] as usize];
+                let (w, l) = (&present.w[j], &last.w[j]);
+                let y: Twist = std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β);
+                *to = y;
+                for &copy in copies {
+                    let moved = twist(&bodies[copy as usize]);
+                    for k in 0..6 {
+                        to[k] += (moved[k] - y[k]) / copies.len() as f64;
+                    }
+                }
+            }
+        });
+    }
+
+    /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
+    /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
+    fn split_masses(&mut self, borders: Borders) {
+        let Some(line) = &mut self.line else { return };
+        let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;
+        if borders == Borders::Whole {
+            parts.clear();
+            parts.resize(line.shared().len(), 1.0);
+            return;
+        }
+        let values = &mut self.ws.values;
+        values.clear();
+        values.resize(line.shared().len(), [0.0; 6]);
+        // A body is in use where one of its records is.
+        plan.mark_bodies_in_use(self.problem.bodies());
+        for (value, &j) in values.iter_mut().zip(line.shared()) {
+            value[0] = f64::from(u8::from(plan.body_in_use[j as usize]));
+        }
+        line.sum_copies(values);
+        parts.clear();
+        parts.extend(values.iter().map(|value| value[0].max(1.0)));
+        plan.split(line.shared(), parts);
+    }
+
+    /// After a sweep: what the copies of a body have changed becomes one change.
+    fn join_copies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
+        let Some(line) = &mut self.line else { return };
+        let (values, parts) = (&mut self.ws.values, &self.ws.sweep.parts);
+        reshape(values, parts.len());
+        let y = |j: usize, k: usize| present.w[j][k] + (present.w[j][k] - last.w[j][k]) * β;
+        for ((value, &j), parts) in values.iter_mut().zip(line.shared()).zip(parts) {
+            let j = j as usize;
+            *value = std::array::from_fn(|k| (next.w[j][k] - y(j, k)) / parts);
+        }
+        line.sum_copies(values);
+        for (value, &j) in values.iter().zip(line.shared()) {
+            let j = j as usize;
+            next.w[j] = std::array::from_fn(|k| y(j, k) + value[k]);
+        }
+    }
+
+    /// The sweep over bilateral rows: exact scalar solves, in order, after all contacts.
+    fn sweep_rows(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) -> Sums {
+        let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
+        next.rows.resize(problem.rows.len(), 0.0);
+        let mut sums = Sums::default();
+        for (k, row) in problem.rows.iter().enumerate() {
+            let γ = present.rows[k];
+            let y = γ + (γ - last.rows[k]) * β;
+            let g = row.velocity(&next.w) + self.bias().rows[k];
+            let d = -g / diagonal[k];
+            next.rows[k] = y + d;
+            for side in 0..2 {
+                let response = row.response(side, problem);
+                let to = &mut next.w[row.bodies[side] as usize];
+                (0..6).for_each(|k| to[k] += d * response[k]);
+            }
+            sums.step += diagonal[k] * d * d;
+            sums.uphill -= diagonal[k] * d * (y + d - γ);
+            sums.natural += d * d;
+        }
+        sums
+    }
+}
+
+fn reshape_twists(w: &mut Vec<Twist>, len: usize) {
+    reserve_with_slack(w, len);
+    w.resize(len, [0.0; 6]);
+}
+
+/// Contacts of a vector in the order of the plan.
+fn permute(plan: &Plan, from: &ContactVec, to: &mut Vec<V4>) {
+    reshape(to, plan.contacts.len());
+    let out = Disjoint::new(to);
+    for_chunks(plan.contacts.len(), BODY_CHUNK, |range| {
+        // SAFETY: chunks are disjoint.
+        let to = unsafe { out.range(range.clone()) };
+        for (to, four) in to.iter_mut().zip(&plan.contacts[range]) {
+            *to = V4::default();
+            for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
+                to.set_lane(lane, from.get(i as usize));
+            }
+        }
+    });
+}
+
+impl Relaxation for MatrixFree<'_> {
+    type Iterate = SweepIterate;
+
+    fn prepare(&mut self, order: Order, borders: Borders) {
+        let mut space = std::mem::take(&mut self.ws.sweep);
+        space.plan.fill(self.problem, &self.ws.lists.first, order);
+        self.ws.sweep = space;
+        self.split_masses(borders);
+        self.gather_contacts();
+    }
+
+    fn enter(&mut self, γ: &ContactVec, iterate: &mut SweepIterate) {
+        let mut projected = std::mem::take(&mut self.ws.projected);
+        projected.clone_from(γ);
+        self.project(&mut projected);
+        let mut response = std::mem::take(&mut self.ws.response);
+        self.respond_to(&projected, &mut response);
+        permute(&self.ws.sweep.plan, &projected, &mut iterate.γ);
+        iterate.rows.clone_from(&projected.rows);
+        iterate.rows.resize(self.problem.rows.len(), 0.0);
+        let n = self.problem.bodies();
+        reshape_twists(&mut iterate.w, n + 1);
+        iterate.w[..n].copy_from_slice(&response.0);
+        iterate.w[n] = [0.0; 6];
+        (self.ws.projected, self.ws.response) = (projected, response);
+        self.gather_bias();
+    }
+
+    fn sweep(
+        &mut self,
+        present: &SweepIterate,
+        last: &SweepIterate,
+        β: f64,
+        rule: &Rule,
+        next: &mut SweepIterate,
+    ) -> Swept {
+        self.fill_bodies(present, last, β);
+        let SweepSpace { plan, bodies, normals, bias, friction, details, sums: slots, .. } = &mut self.ws.sweep;
+        reshape(&mut next.γ, normals.len());
+        reshape(slots, plan.groups.len());
+        let pass =
+            round::Pass {
+                lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, γ_last: &last.γ, β, rule: *rule
+            };
+        let round = matches!(self.problem.geometry, Geometry::Round { .. });
+        let problem = self.problem;
+        let (out, moving, all) = (Disjoint::new(&mut next.γ), Disjoint::new(bodies), Disjoint::new(slots));
+        for phase in &plan.phases {
+            let group = |g: usize| {
+                let batches = plan.groups[g].clone();
+                // SAFETY: groups have their own batches and slots.
+                let (x, slot) = unsafe { (out.range(batches.clone()), &mut all.range(g..g + 1)[0]) };
+                // SAFETY: groups of one phase share no record.
+                *slot = unsafe {
+                    if round {
+                        round::sweep(&pass, batches, &moving, x)
+                    } else {
+                        general::sweep(&pass, problem, &plan.records, details, batches, &moving, x)
+                    }
+                };
+            };
+            if phase.len() == 1 {
+                group(phase.start);
+            } else {
+                phase.clone().into_par_iter().for_each(group);
+            }
+        }
+        let sums = slots.iter().fold(Sums::default(), |sum, &part| Sums::add(sum, part));
+        self.drain_bodies(present, last, β, next);
+        let mut sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
+        self.join_copies(present, last, β, next);
+        agreement::reduce(&mut self.line, &mut sums, false);
+        Swept {
+            step_in_metric: sums.step,
+            uphill: sums.uphill,
+            likely_residual: if sums.natural == 0.0 { 0.0 } else { sums.natural.sqrt() / self.natural_unit },
+        }
+    }
+
+    fn judge(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
+        let coulomb = self.law == Friction::Coulomb;
+        let space = &mut self.ws.sweep;
+        let plan = &space.plan;
+        let pass = round::Judgement {
+            lanes: &plan.lanes,
+            records: &plan.records,
+            normals: &space.normals,
+            bias: &space.bias,
+            friction: &space.friction,
+            details: &space.details,
+            γ: &iterate.γ,
+            w: &iterate.w,
+            η: self.η,
+            coulomb,
+        };
+        let body = |range: Range<usize>| round::judge(&pass, range);
+        let mut sums = fold_chunks(plan.lanes.len(), BODY_CHUNK, &mut space.sums, Sums::default(), body, Sums::add);
+        for (k, row) in self.problem.rows.iter().enumerate() {
+            let g = row.velocity(&iterate.w) + self.bias().rows[k];
+            add_residual(&mut sums, iterate.rows[k], g, self.η);
+        }
+        self.agreed(&mut sums, criterion)
+    }
+
+    fn leave(&mut self, iterate: &SweepIterate, γ: &mut ContactVec, response: &mut crate::BodyVec) {
+        self.clear_impulses(γ);
+        γ.rows.copy_from_slice(&iterate.rows);
+        let contacts = &self.ws.sweep.plan.contacts;
+        let out = Disjoint::new(γ.flat_mut());
+        for_chunks(contacts.len(), BODY_CHUNK, |range| {
+            for (four, block) in contacts[range.clone()].iter().zip(&iterate.γ[range]) {
+                for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
+                    let p = block.lane(lane);
+                    for component in 0..3 {
+                        // SAFETY: every contact stands in one lane only.
+                        unsafe { out.write(ContactVec::flat_index(i as usize, component), p[component]) };
+                    }
+                }
+            }
+        });
+        self.respond_to(γ, response);
+    }
+}

@@ -1,0 +1,9 @@
+//! Parallel loops, folds and sorts whose results do not depend on the number of threads.
+
+mod chunks;
+mod memory;
+mod sort;
+
+pub use chunks::{CHUNK, Disjoint, chunk_range, exclusive_scan, fold_chunks, for_chunks};
+pub use memory::{prefetch, reserve_with_slack, reshape};
+pub use sort::{SortScratch, sort, sort_again};
