@@ -393,7 +393,7 @@ impl Simulation {
     /// After it: the solver can compute with the problem. A state may be finite and its squares
     /// not.
     fn check_problem(&self) -> Result<(), StepError> {
-        let Some(contact) = self.problem.first_overflow() else { return Ok(()) };
+        let Some(contact) = self.problem.view().first_overflow() else { return Ok(()) };
         let bodies = &self.world.bodies;
         let [a, b] = self.problem.pairs[contact].map(|i| i as usize);
         let culprit = if bodies.inverse_mass[a] > 0.0 { a } else { b };

@@ -138,7 +138,7 @@ mod tests {
         assert!(error(b"\x89HDF\r\n\x1a\n\0\0").starts_with("some.file: byte 9: expected"));
         assert!(error(b"[solver]\n").contains("begins with \"[solver]\", expected \"barchan-problem\""));
         assert!(error(&[0xff; 200]).contains("not a contact problem"));
-        assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 1\""));
+        assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 2\""));
         assert!(error(b"2 1 0").starts_with("some.file:1: "));
         let error = AnyProblem::load("there/is/none").unwrap_err().to_string();
         assert!(error.starts_with("there/is/none: No such file"), "{error}");

@@ -424,13 +424,10 @@ mod tests {
         };
         Problem {
             inverse_mass: (0..bodies).map(|j| if movable(j) { 1.5 + numbers.next() } else { 0.0 }).collect(),
-            geometry: Geometry::General {
-                inverse_inertia: (0..bodies)
-                    .map(|j| if movable(j) { inertia(&mut numbers) } else { [0.0; 6] })
-                    .collect(),
-                arms_a: ContactVec::from_slice(&arms[0]),
-                arms_b: ContactVec::from_slice(&arms[1]),
-            },
+            geometry: Geometry::general(
+                (0..bodies).map(|j| if movable(j) { inertia(&mut numbers) } else { [0.0; 6] }).collect(),
+                [&arms[0], &arms[1]],
+            ),
             friction: ContactScalars::from_slice(&pairs.iter().map(|_| numbers.next().max(0.0)).collect::<Vec<_>>()),
             pairs,
             normals: ContactVec::from_slice(&normals),
@@ -561,7 +558,7 @@ mod tests {
     fn fixed_bodies_do_not_couple_contacts_and_rows_are_refused() {
         let mut problem = Problem {
             inverse_mass: vec![1.0, 2.0, 0.0],
-            geometry: Geometry::Round { radius: vec![0.1, 0.2, 0.0], inverse_inertia: vec![7.0, 5.0, 0.0] },
+            geometry: Geometry::round(vec![0.1, 0.2, 0.0], vec![7.0, 5.0, 0.0]),
             pairs: vec![[0, 2], [1, 2]],
             normals: ContactVec::from_slice(&[DVec3::Z; 2]),
             friction: ContactScalars::from_slice(&[0.3; 2]),

@@ -5,7 +5,7 @@
 
 use crate::lanes::{F4, Lanes, V3, V4};
 use crate::problem::cone::project4;
-use crate::{Metric, Problem, Residuals};
+use crate::{Metric, ProblemRef, Residuals};
 use std::ops::Range;
 
 /// Blocks of contacts a task.
@@ -38,9 +38,9 @@ pub(crate) fn scales(metric: Metric, normal: f64, tangential: f64) -> (f64, f64)
     }
 }
 
-impl Problem {
+impl<'a> ProblemRef<'a> {
     /// Its cones.
-    pub(crate) fn cones(&self) -> Cones<'_> {
+    pub(crate) fn cones(&self) -> Cones<'a> {
         Cones { normals: self.normals.blocks(), friction: self.friction.blocks() }
     }
 }

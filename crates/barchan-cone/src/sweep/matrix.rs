@@ -216,7 +216,7 @@ mod tests {
         let inverse_inertia = inverse_mass.iter().map(|m| 2.5 * m).collect();
         let problem = Problem {
             inverse_mass,
-            geometry: crate::Geometry::Round { radius: vec![1.0; n + 1], inverse_inertia },
+            geometry: crate::Geometry::round(vec![1.0; n + 1], inverse_inertia),
             pairs,
             normals: ContactVec::from_slice(&normals),
             friction: ContactScalars::from_slice(&friction),

@@ -9,19 +9,20 @@ mod matrix;
 pub mod one_contact;
 mod plan;
 mod round;
+mod solve4;
 
-use crate::lanes::{F4, LANES, V4};
+use crate::lanes::{F4, V4};
 use crate::operator::agreement;
 use crate::operator::contactwise::Sums;
 use crate::operator::kernels::{BODY_CHUNK, Twist};
 use crate::problem::rows::add_residual;
-use crate::{ConeProblem, ContactVec, Criterion, Friction, Geometry, MatrixFree};
+use crate::{ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
 use barchan_parallel::{Disjoint, fold_chunks, for_chunks};
 use barchan_parallel::{reserve_with_slack, reshape};
-use general::Detail;
+use general::{Details, General};
 pub(crate) use matrix::RowSweeps;
 pub use matrix::RowsIterate;
-use plan::{NONE, Plan};
+use plan::{Group, NONE, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -118,8 +119,8 @@ pub(crate) struct SweepSpace {
     normals: Vec<V4>,
     bias: Vec<V4>,
     friction: Vec<F4>,
-    /// The rest, where bodies are not round.
-    details: Vec<[Detail; LANES]>,
+    /// The rest, of general contacts.
+    details: Details,
     sums: Vec<Sums>,
     /// On how many ranks contacts act on each shared body.
     parts: Vec<f64>,
@@ -154,9 +155,7 @@ impl MatrixFree<'_> {
                 }
             }
         });
-        if matches!(problem.geometry, Geometry::General { .. }) {
-            general::gather(problem, &space.plan, &mut space.details);
-        }
+        space.details.gather(&problem, &space.plan);
         self.ws.sweep = space;
         self.gather_bias();
     }
@@ -171,7 +170,7 @@ impl MatrixFree<'_> {
     /// Bodies at y = present + β(present − last), with their scales.
     fn fill_bodies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64) {
         let mut bodies = std::mem::take(&mut self.ws.sweep.bodies);
-        let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.round);
+        let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.scales.round);
         reshape(&mut bodies, records.len());
         let (n, out) = (problem.bodies(), Disjoint::new(&mut bodies));
         for_chunks(records.len(), BODY_CHUNK, |range| {
@@ -180,8 +179,7 @@ impl MatrixFree<'_> {
             for (to, record) in bodies.iter_mut().zip(&records[range]) {
                 let (j, share) = (record.body as usize, f64::from(record.share));
                 // The ground does not move; padding does, but nothing pushes it.
-                let (mass, spin) =
-                    if j < n { (problem.inverse_mass[j], round.get(j).map_or(0.0, |r| r.spin)) } else { (1.0, 0.0) };
+                let (mass, spin) = if j < n { (problem.inverse_mass[j], round[j].spin) } else { (1.0, 0.0) };
                 let (w, l) = (&present.w[j], &last.w[j]);
                 let y: Twist = std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β);
                 *to = [F4([y[0], y[1], y[2], y[3]]), F4([y[4], y[5], mass * share, spin * share])];
@@ -270,14 +268,14 @@ impl MatrixFree<'_> {
         let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
         next.rows.resize(problem.rows.len(), 0.0);
         let mut sums = Sums::default();
-        for (k, row) in problem.rows.iter().enumerate() {
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let γ = present.rows[k];
             let y = γ + (γ - last.rows[k]) * β;
             let g = row.velocity(&next.w) + self.bias().rows[k];
             let d = -g / diagonal[k];
             next.rows[k] = y + d;
             for side in 0..2 {
-                let response = row.response(side, problem);
+                let response = row.response(side, &problem);
                 let to = &mut next.w[row.bodies[side] as usize];
                 (0..6).for_each(|k| to[k] += d * response[k]);
             }
@@ -315,7 +313,8 @@ impl Relaxation for MatrixFree<'_> {
 
     fn prepare(&mut self, order: Order, borders: Borders) {
         let mut space = std::mem::take(&mut self.ws.sweep);
-        space.plan.fill(self.problem, &self.ws.lists.first, order);
+        let lists = &self.ws.lists;
+        space.plan.fill(&self.problem, [&lists.first, &lists.first_general], order);
         self.ws.sweep = space;
         self.split_masses(borders);
         self.gather_contacts();
@@ -354,22 +353,21 @@ impl Relaxation for MatrixFree<'_> {
             round::Pass {
                 lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, γ_last: &last.γ, β, rule: *rule
             };
-        let round = matches!(self.problem.geometry, Geometry::Round { .. });
-        let problem = self.problem;
+        let general = General { details, continues: &plan.continues, first: plan.round };
         let (out, moving, all) = (Disjoint::new(&mut next.γ), Disjoint::new(bodies), Disjoint::new(slots));
         for phase in &plan.phases {
             let group = |g: usize| {
-                let batches = plan.groups[g].clone();
-                // SAFETY: groups have their own batches and slots.
-                let (x, slot) = unsafe { (out.range(batches.clone()), &mut all.range(g..g + 1)[0]) };
+                let Group { round, general: rest } = plan.groups[g].clone();
+                // SAFETY: groups have their own slots, of contacts and of sums.
+                let (x, slot) = unsafe { (out.range(round.clone()), &mut all.range(g..g + 1)[0]) };
                 // SAFETY: groups of one phase share no record.
-                *slot = unsafe {
-                    if round {
-                        round::sweep(&pass, batches, &moving, x)
-                    } else {
-                        general::sweep(&pass, problem, &plan.records, details, batches, &moving, x)
-                    }
-                };
+                *slot = unsafe { round::sweep(&pass, round, &moving, x) };
+                if !rest.is_empty() {
+                    // SAFETY: as above.
+                    let x = unsafe { out.range(rest.clone()) };
+                    // SAFETY: as above.
+                    *slot = Sums::add(*slot, unsafe { general::sweep(&pass, &general, rest, &moving, x) });
+                }
             };
             if phase.len() == 1 {
                 group(phase.start);
@@ -399,7 +397,8 @@ impl Relaxation for MatrixFree<'_> {
             normals: &space.normals,
             bias: &space.bias,
             friction: &space.friction,
-            details: &space.details,
+            round: plan.round,
+            details: space.details.slots(),
             γ: &iterate.γ,
             w: &iterate.w,
             η: self.η,
@@ -407,7 +406,7 @@ impl Relaxation for MatrixFree<'_> {
         };
         let body = |range: Range<usize>| round::judge(&pass, range);
         let mut sums = fold_chunks(plan.lanes.len(), BODY_CHUNK, &mut space.sums, Sums::default(), body, Sums::add);
-        for (k, row) in self.problem.rows.iter().enumerate() {
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let g = row.velocity(&iterate.w) + self.bias().rows[k];
             add_residual(&mut sums, iterate.rows[k], g, self.η);
         }

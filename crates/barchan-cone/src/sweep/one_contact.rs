@@ -159,6 +159,31 @@ impl Block {
         Self { normal: n, tangent, unit: 3.0 / trace / ω, friction, a, w: [w1, w2], delta, apex, axis }
     }
 
+    /// The first tangent of its frame; the second is normal × tangent.
+    pub(crate) fn tangent(&self) -> DVec3 {
+        self.tangent
+    }
+
+    /// 1/ω, a, w₁, w₂, Δ and σ*: with the frame and the friction that is all of it.
+    pub(crate) fn numbers(&self) -> [f64; 6] {
+        [self.unit, self.a, self.w[0], self.w[1], self.delta, self.apex]
+    }
+
+    /// A contact of such numbers in a frame that is not told.
+    pub(crate) fn from_numbers([unit, a, w1, w2, delta, apex]: [f64; 6], friction: f64) -> Self {
+        let axis = [-w1 * apex, -w2 * apex / (1.0 + apex * delta)];
+        let friction = if friction >= LEAST_FRICTION { friction.min(MOST_FRICTION) } else { 0.0 };
+        Self { normal: DVec3::X, tangent: DVec3::Y, unit, friction, a, w: [w1, w2], delta, apex, axis }
+    }
+
+    /// The impulse for a velocity, both in the contact's frame.
+    pub(crate) fn solve_in_frame(&self, q: [f64; 3], is_associated: bool) -> [f64; 3] {
+        // The frame of `from_numbers`, whatever it stands for.
+        let block = Self { normal: DVec3::X, tangent: DVec3::Y, ..*self };
+        let q = DVec3::from_array(q);
+        (if is_associated { block.associated(q) } else { block.coulomb(q) }).to_array()
+    }
+
     /// A contact without impulses.
     fn inert() -> Self {
         let (normal, tangent) = (DVec3::X, DVec3::Y);

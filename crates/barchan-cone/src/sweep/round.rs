@@ -28,10 +28,10 @@ pub(crate) struct Pass<'a> {
 }
 
 /// Four bodies: velocity, spin and scales.
-struct Bodies<T> {
-    v: V3<T>,
-    s: V3<T>,
-    mass: T,
+pub(crate) struct Bodies<T> {
+    pub(crate) v: V3<T>,
+    pub(crate) s: V3<T>,
+    pub(crate) mass: T,
     spin: T,
 }
 
@@ -39,7 +39,7 @@ impl<T: Lanes> Bodies<T> {
     /// # Safety
     /// No other thread writes these records.
     #[inline(always)]
-    unsafe fn load(from: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) -> Self {
+    pub(crate) unsafe fn load(from: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) -> Self {
         // SAFETY: the caller's promise.
         let record = |k: usize| unsafe { from.get(ids[k] as usize) };
         let [a, b, c, d] = [record(0), record(1), record(2), record(3)];
@@ -56,7 +56,7 @@ impl<T: Lanes> Bodies<T> {
     /// # Safety
     /// No other thread reads or writes these records.
     #[inline(always)]
-    unsafe fn store(self, to: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) {
+    pub(crate) unsafe fn store(self, to: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) {
         let low = T::transpose4([self.v.x, self.v.y, self.v.z, self.s.x]);
         let high = T::transpose4([self.s.y, self.s.z, self.mass, self.spin]);
         for k in 0..LANES {
@@ -69,7 +69,7 @@ impl<T: Lanes> Bodies<T> {
 /// The impulse of the exact Coulomb law from the unconstrained one: an open contact has none, a
 /// sliding one as much friction as it can bear.
 #[inline(always)]
-fn clip4<T: Lanes>(z: V3<T>, n: V3<T>, μ: T) -> V3<T> {
+pub(crate) fn clip4<T: Lanes>(z: V3<T>, n: V3<T>, μ: T) -> V3<T> {
     let zero = T::splat(0.0);
     let zn = z.dot(n);
     let t = z - n * zn;
@@ -197,8 +197,9 @@ pub(crate) struct Judgement<'a> {
     pub(crate) normals: &'a [V4],
     pub(crate) bias: &'a [V4],
     pub(crate) friction: &'a [F4],
-    /// Empty where bodies are round.
-    pub(crate) details: &'a [[Detail; LANES]],
+    /// The number of round slots, and what general ones have beside.
+    pub(crate) round: usize,
+    pub(crate) details: &'a [Detail],
     pub(crate) γ: &'a [V4],
     pub(crate) w: &'a [Twist],
     pub(crate) η: f64,
@@ -230,15 +231,11 @@ fn judge_batches<T: Lanes>(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
         let bodies = |ids: &[u32; LANES]| ids.map(|id| pass.records[id as usize].body);
         let (a, b) = (gather::<T>(pass.w, bodies(ids_a)), gather::<T>(pass.w, bodies(ids_b)));
         let mut g = V3::load(&pass.bias[k]) + a[0] - b[0];
-        g = match pass.details.get(k) {
+        g = match k.checked_sub(pass.round) {
             None => g + n.cross(a[1] + b[1]),
-            Some(four) => {
-                let (mut arm_a, mut arm_b) = (V4::default(), V4::default());
-                for (lane, detail) in four.iter().enumerate() {
-                    arm_a.set_lane(lane, detail.arm_a);
-                    arm_b.set_lane(lane, detail.arm_b);
-                }
-                g + a[1].cross(V3::load(&arm_a)) - b[1].cross(V3::load(&arm_b))
+            Some(general) => {
+                let [arm_a, arm_b] = &pass.details[general].arms;
+                g + a[1].cross(V3::load(arm_a)) - b[1].cross(V3::load(arm_b))
             }
         };
         let (γ, μ) = (V3::load(&pass.γ[k]), T::load(&pass.friction[k]));

@@ -14,7 +14,6 @@ use super::ContactOptions;
 use crate::narrow::Contacts;
 use crate::shape::Shape;
 use crate::world::{Bodies, World};
-use barchan_cone::ContactVec;
 use barchan_cone::lanes::LANES;
 use barchan_cone::{Geometry, Problem};
 use barchan_parallel::reserve_with_slack;
@@ -114,23 +113,19 @@ fn set_geometry(bodies: &Bodies, problem: &mut Problem) {
         bodies.inverse_mass[j] == 0.0 || matches!(bodies.shape[j], Shape::Sphere(_)) && bodies.is_isotropic(j)
     });
     if round {
-        if !matches!(problem.geometry, Geometry::Round { .. }) {
-            problem.geometry = Geometry::default();
-        }
-        let Geometry::Round { radius, inverse_inertia } = &mut problem.geometry else { unreachable!() };
+        let Geometry { radius, inverse_inertia, tensors, arms } = &mut problem.geometry;
         radius.clear();
         radius.extend(bodies.shape.iter().map(|s| s.bounding_radius().unwrap_or(0.0)));
         inverse_inertia.clear();
         inverse_inertia.extend(bodies.inverse_inertia.iter().map(|i| i.x));
+        tensors.clear();
+        arms.shape(problem.pairs.len(), problem.pairs.len());
     } else {
         let arms: Vec<_> =
             (0..problem.contacts()).map(|i| arms(bodies, problem.pairs[i], problem.normals.get(i))).collect();
-        let side = |k: usize| ContactVec::from_slice(&arms.iter().map(|a| a[k]).collect::<Vec<_>>());
-        problem.geometry = Geometry::General {
-            inverse_inertia: (0..n).map(|j| world_inverse_inertia(bodies, j)).collect(),
-            arms_a: side(0),
-            arms_b: side(1),
-        };
+        let side = |k: usize| arms.iter().map(|a| a[k]).collect::<Vec<_>>();
+        let inertia = (0..n).map(|j| world_inverse_inertia(bodies, j)).collect();
+        problem.geometry = Geometry::general(inertia, [&side(0), &side(1)]);
     }
 }
 

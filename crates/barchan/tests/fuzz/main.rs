@@ -114,7 +114,7 @@ fn problems() {
         "3 ",
         "\n",
         " ",
-        "barchan-problem 1\n",
+        "barchan-problem 2\n",
     ];
     let mut seeds = files("fuzz/corpus/problem");
     seeds.extend(files("crates/barchan-cone/tests/data"));
