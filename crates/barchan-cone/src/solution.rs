@@ -56,7 +56,7 @@ impl Assembled {
     }
 }
 
-/// Solves through the seam: impulses γ, velocities Aγ + b, and the report.
+/// Solves through the interface: impulses γ, velocities Aγ + b, and the report.
 fn solve<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
     problem: &mut P,
     options: &SolverOptions,

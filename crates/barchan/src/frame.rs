@@ -145,9 +145,9 @@ impl Frame {
         self.bodies.clear();
         self.walls.clear();
         for i in 0..bodies.len() {
-            if bodies.is_shown(i) {
+            if bodies.is_owned_and_bounded(i) {
                 self.bodies.push(bodies, i, rank);
-            } else if rank == 0 && bodies.shape[i].bounding_radius().is_none() {
+            } else if rank == 0 && bodies.is_wall(i) {
                 self.walls.push(FrameWall {
                     id: bodies.id[i],
                     shape: bodies.shape[i].clone(),
@@ -279,7 +279,7 @@ mod tests {
         }
         assert_eq!(contacts.len(), 2);
         let bodies = frame.to_bodies();
-        assert_eq!((bodies.len(), bodies.bounded_len()), (3, 2));
+        assert_eq!((bodies.len(), bodies.owned_bounded_len()), (3, 2));
         let upper = |bodies: &Bodies| bodies.position[bodies.index_of(2).unwrap()];
         assert_eq!(upper(&bodies), upper(&simulation.world.bodies));
         let mut moving = frame.clone();

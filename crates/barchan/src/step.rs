@@ -1,21 +1,21 @@
 //! One step of a simulation: the method's table of contents.
 
-mod keep;
+mod snapshot;
 
-pub use keep::Kept;
+pub use snapshot::Snapshot;
 
 use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::{Domain, DomainError, Work};
 use crate::dynamics::integrate;
 use crate::dynamics::{ContactOptions, WarmStart, assemble};
-use crate::narrow::{Contacts, Overlap, Penetration, Treats};
-use crate::scene::{Place, Scene, SceneError};
+use crate::narrow::{ContactAssignment, Contacts, OverlapSums, Penetration};
+use crate::scene::{Location, Scene, SceneError};
 use crate::util::cpu::thread_seconds;
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
 use barchan_cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
-use barchan_cone::{Agreement, BodyVec, ContactVec, MatrixFree, Problem, SweepIterate, System, Workspace};
+use barchan_cone::{BodyVec, ContactVec, MatrixFree, Problem, ProblemCommunicator, SweepIterate, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -142,7 +142,7 @@ pub struct Simulation {
     sums: Vec<[f64; 2]>,
     /// What other ranks have to do with it; `None` where there are none and space does not repeat.
     domain: Option<Domain>,
-    /// The line of a rank without a domain.
+    /// The communicator of a rank without a domain.
     alone: Solo,
 }
 
@@ -158,7 +158,7 @@ fn timed<R>(seconds: &mut f64, stage: impl FnOnce() -> R) -> R {
 fn fit_for_ranks(scene: &Scene) -> Result<(), SceneError> {
     let solver = &scene.solver;
     if matches!(solver.name, SolverName::Scip | SolverName::Auto) && solver.scip.system == System::Direct {
-        let place = Place::Whole(format!("scene \"{}\"", scene.name));
+        let place = Location::Whole(format!("scene \"{}\"", scene.name));
         let message = "\"direct\" needs all contacts on one rank: use \"iterative\", or \"auto\", which means the \
                        same on several ranks";
         return Err(SceneError::new(place, "solver.scip.system", message));
@@ -233,7 +233,7 @@ impl Simulation {
 
     /// A simulation of this rank's part of a world: the bodies that the rank owns, and all walls.
     pub fn part(mut world: World, options: StepOptions, mut domain: Domain) -> Self {
-        domain.settle(&mut world, |_| false);
+        domain.initialise(&mut world, |_| false);
         Self { domain: Some(domain), ..Self::new(world, options) }
     }
 
@@ -241,28 +241,28 @@ impl Simulation {
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         let mut report = StepReport::default();
         let mut seconds = StageSeconds::default();
-        timed(&mut seconds.broad, || self.keep_order());
+        timed(&mut seconds.broad, || self.reorder_if_due());
         timed(&mut seconds.exchange, || self.exchange_bodies())?;
-        let start = self.effort();
+        let start = self.compute_seconds();
         timed(&mut seconds.broad, || self.find_candidates());
         timed(&mut seconds.narrow, || self.find_contacts());
-        let found = self.effort();
+        let found = self.compute_seconds();
         timed(&mut seconds.solve, || self.pose_problem());
-        let sound = timed(&mut seconds.solve, || self.check_problem());
-        timed(&mut seconds.solve, || self.count(sound, &mut report))?;
-        let posed = self.effort();
+        let checked = timed(&mut seconds.solve, || self.check_problem());
+        timed(&mut seconds.solve, || self.count(checked, &mut report))?;
+        let posed = self.compute_seconds();
         report.solver = timed(&mut seconds.solve, || self.solve());
-        let solved = self.effort();
+        let solved = self.compute_seconds();
         timed(&mut seconds.integrate, || self.advance());
-        let work = Work { bodies: (found - start) + (self.effort() - solved), contacts: solved - posed };
-        self.note_work(work, report.solver.iterations);
-        let sound = timed(&mut seconds.integrate, || self.check(&report));
+        let work = Work { bodies: (found - start) + (self.compute_seconds() - solved), contacts: solved - posed };
+        self.record_work(work, report.solver.iterations);
+        let checked = timed(&mut seconds.integrate, || self.check(&report));
         report.seconds = seconds;
-        self.compare(sound, &mut report).map(|()| report)
+        self.compare(checked, &mut report).map(|()| report)
     }
 
     /// Bodies that are near in space are near in memory; done now and then, and once a step.
-    fn keep_order(&mut self) {
+    fn reorder_if_due(&mut self) {
         if self.ordered.replace(self.steps) == Some(self.steps) {
             return;
         }
@@ -280,10 +280,10 @@ impl Simulation {
         if let Some(order) = morton_order(bodies, &mut self.reorder) {
             let before = self.world.bodies.len();
             self.world.bodies.permute(&order);
-            let marks = self.domain.as_mut().map(Domain::marks);
-            self.warm.permute(&order, before, &self.world.bodies, marks);
+            let contact_shifts = self.domain.as_mut().map(Domain::contact_shifts);
+            self.warm.permute(&order, before, &self.world.bodies, contact_shifts);
             if let Some(domain) = &mut self.domain {
-                domain.follow(&order, before);
+                domain.reindex(&order, before);
             }
         }
     }
@@ -295,7 +295,7 @@ impl Simulation {
         integrate::prescribe(&mut self.world, h);
         let Some(domain) = &mut self.domain else { return Ok(()) };
         let error = |error| StepError::Domain { step: self.steps + 1, error };
-        domain.keep_balance(&mut self.world, &self.warm).map_err(error)?;
+        domain.rebalance_if_due(&mut self.world, &self.warm).map_err(error)?;
         domain.synchronise(&mut self.world, h, margin, &mut self.warm).map_err(error)
     }
 
@@ -313,22 +313,22 @@ impl Simulation {
         std::mem::swap(&mut self.contacts.normals, &mut self.problem.normals);
         let bodies = &self.world.bodies;
         {
-            let who = self.domain.as_ref().map(|domain| domain.treats(bodies));
-            let who = who.as_ref().map(|who| who as &dyn Treats);
-            self.contacts.detect(bodies, &mut self.pairs, &self.unbounded, h, margin, who);
+            let assignment = self.domain.as_ref().map(|domain| domain.contact_assignment(bodies));
+            let assignment = assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment);
+            self.contacts.detect(bodies, &mut self.pairs, &self.unbounded, h, margin, assignment);
         }
         if let Some(domain) = &mut self.domain {
-            domain.join_images(bodies, &mut self.contacts);
+            domain.resolve_images(bodies, &mut self.contacts);
         }
     }
 
     /// Processor seconds so far, without those of talking to other ranks; 0 where there are none.
-    fn effort(&self) -> f64 {
-        self.domain.as_ref().map_or(0.0, |domain| thread_seconds() - domain.talking())
+    fn compute_seconds(&self) -> f64 {
+        self.domain.as_ref().map_or(0.0, |domain| thread_seconds() - domain.communication_seconds())
     }
 
     /// Tells the domain what bodies and contacts have cost.
-    fn note_work(&mut self, seconds: Work, iterations: u32) {
+    fn record_work(&mut self, seconds: Work, iterations: u32) {
         let (bodies, contacts) = (self.world.bodies.len(), self.problem.contacts());
         if let Some(domain) = &mut self.domain {
             domain.add_work(seconds, Work::counted(bodies, contacts, iterations));
@@ -343,23 +343,23 @@ impl Simulation {
     }
 
     /// Counts bodies, contacts and overlaps over all ranks. The largest overlap is still this rank's.
-    fn count(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+    fn count(&mut self, checked: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
         self.stage("count of contacts");
         let overlap = self.contacts.overlap();
-        let here = [self.world.bodies.bounded_len(), self.problem.contacts(), overlap.count].map(|n| n as f64);
+        let here = [self.world.bodies.owned_bounded_len(), self.problem.contacts(), overlap.count].map(|n| n as f64);
         let [_, bodies, contacts, count, sum] =
-            self.agree(sound, Reduction::Sum, [0.0, here[0], here[1], here[2], overlap.sum])?;
+            self.agree(checked, Reduction::Sum, [0.0, here[0], here[1], here[2], overlap.sum])?;
         (report.bodies, report.contacts) = (bodies as usize, contacts as usize);
-        report.penetration = Overlap { max: overlap.max, sum, count: count as usize }.penetration();
+        report.penetration = OverlapSums { max: overlap.max, sum, count: count as usize }.penetration();
         Ok(())
     }
 
     /// Takes from all ranks what was largest.
-    fn compare(&mut self, sound: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
+    fn compare(&mut self, checked: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
         self.stage("end of the step");
         let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
         let here = [0.0, report.penetration.max, exchange, broad, narrow, solve, integrate];
-        let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(sound, Reduction::Max, here)?;
+        let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(checked, Reduction::Max, here)?;
         report.penetration.max = depth;
         report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
         Ok(())
@@ -384,8 +384,8 @@ impl Simulation {
     /// After it: `problem` is the contact problem of this step.
     fn pose_problem(&mut self) {
         let (world, h) = (&self.world, self.options.h);
-        let ways = self.domain.as_ref().map(Domain::ways);
-        let home = |body: usize| ways.as_ref().map_or(glam::DVec3::ZERO, |way| -way(body));
+        let offsets = self.domain.as_ref().map(Domain::offsets);
+        let home = |body: usize| offsets.as_ref().map_or(glam::DVec3::ZERO, |offset| -offset(body));
         integrate::free_motion(world, h, home, &mut self.free);
         assemble(world, &self.free, &mut self.contacts, &self.options.contact, h, &mut self.problem);
     }
@@ -401,39 +401,39 @@ impl Simulation {
     }
 
     /// After it: `γ` holds the impulses to start from.
-    fn recall_impulses(&mut self) {
+    fn warm_start_impulses(&mut self) {
         if self.options.solver.warm_start {
-            self.warm.recall(&self.contacts, &mut self.γ);
+            self.warm.initial_guess(&self.contacts, &mut self.γ);
         } else {
             self.γ.resize(self.contacts.len());
         }
     }
 
     /// After it: `warm` has the contacts that were found, with the impulses of `γ`.
-    fn remember_impulses(&mut self) {
-        self.warm.remember(&mut self.contacts, &mut self.γ);
+    fn store_impulses(&mut self) {
+        self.warm.store(&mut self.contacts, &mut self.γ);
         if let Some(domain) = &mut self.domain {
-            domain.remember();
+            domain.store_contact_shifts();
         }
     }
 
     /// After it: `γ` holds the impulses and `response` the velocity changes.
     fn solve(&mut self) -> Report {
         self.stage("solve");
-        self.recall_impulses();
-        let mut line = self.domain.as_mut().and_then(Domain::line);
-        let line = line.as_mut().map(|line| line as &mut dyn Agreement);
-        let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, line);
+        self.warm_start_impulses();
+        let mut comm = self.domain.as_mut().and_then(Domain::problem_communicator);
+        let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
+        let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, comm);
         let options = &self.options.solver;
         self.solver.solve(&mut operator, &mut self.γ, &mut self.response, options, self.options.history)
     }
 
-    /// After it: the world stands at the end of the step, and impulses are remembered.
+    /// After it: the world stands at the end of the step, and impulses are stored for the next warm start.
     fn advance(&mut self) {
         let operator = MatrixFree::view(&self.problem, &mut self.workspace);
         let change = operator.twists(&self.response);
         integrate::advance(&mut self.world.bodies, &self.free, change, self.options.h);
-        self.remember_impulses();
+        self.store_impulses();
         self.steps += 1;
         self.world.time += self.options.h;
     }
@@ -441,7 +441,7 @@ impl Simulation {
     /// Poses the contact problem of the next step without taking it: the problem, and the
     /// impulses to start from. The step will be the same as without it.
     pub fn pose(&mut self) -> (&Problem, &ContactVec) {
-        self.keep_order();
+        self.reorder_if_due();
         // What is wrong with the bodies the step itself will say.
         let _ = self.exchange_bodies();
         self.find_candidates();
@@ -449,8 +449,8 @@ impl Simulation {
         self.pose_problem();
         // Bodies may have changed places and owners: what is remembered goes with them, to the
         // contacts that the step will find again.
-        self.recall_impulses();
-        self.remember_impulses();
+        self.warm_start_impulses();
+        self.store_impulses();
         (&self.problem, self.warm.impulses())
     }
 
@@ -474,8 +474,13 @@ impl Simulation {
         self.domain.as_mut()
     }
 
-    /// The world, and the line to the other ranks.
-    pub fn line(&mut self) -> (&World, &mut dyn Communicator) {
+    /// The communicator of this rank.
+    pub fn comm(&mut self) -> &mut dyn Communicator {
+        self.world_and_comm().1
+    }
+
+    /// The world, and the communicator.
+    pub fn world_and_comm(&mut self) -> (&World, &mut dyn Communicator) {
         let comm: &mut dyn Communicator = match &mut self.domain {
             Some(domain) => domain.comm(),
             None => &mut self.alone,
@@ -500,8 +505,8 @@ impl Simulation {
     }
 
     /// Forgets the impulses of the last step, so that the next one starts cold.
-    pub fn forget_impulses(&mut self) {
-        self.warm.forget();
+    pub fn clear_warm_start(&mut self) {
+        self.warm.clear();
     }
 
     /// Kinetic and potential energy now, over all ranks.

@@ -449,8 +449,8 @@ fn the_best_iterate_is_returned() {
             let (γ, report) = solve(problem, &SolverOptions { max_iterations: iterations, ..options(1e-12) });
             let best = report.history.iter().map(|moment| moment.residual).fold(f64::INFINITY, f64::min);
             assert!(report.residual <= best * (1.0 + 1e-7), "{name}: {} after {best}", report.residual);
-            let judged = natural_residual(problem, &γ);
-            assert!(judged <= best * (1.0 + 1e-5) + 1e-14, "{name}: judged {judged}, on the way {best}");
+            let measured = natural_residual(problem, &γ);
+            assert!(measured <= best * (1.0 + 1e-5) + 1e-14, "{name}: judged {measured}, on the way {best}");
         }
     }
 }

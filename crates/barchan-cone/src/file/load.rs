@@ -24,7 +24,7 @@ impl AnyProblem {
     /// Reads a file of any known format.
     ///
     /// # Errors
-    /// If it cannot be read, or does not hold a sound problem: with the line and what is expected.
+    /// If it cannot be read, or does not hold a valid problem: with the line and what is expected.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProblemFileError> {
         let path = path.as_ref();
         let origin = path.display().to_string();

@@ -158,7 +158,7 @@ impl<T: Lanes> LaneSums<T> {
 
     /// Adds what g = Aγ + b tells about γ, by every measure; with `coulomb` by the exact law.
     #[inline(always)]
-    pub(crate) fn judge(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
+    pub(crate) fn add_residuals(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
         self.work = self.work + γ.dot(g);
         if coulomb {
             g = g + n * slip(g, n, μ);

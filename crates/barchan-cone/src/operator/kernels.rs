@@ -343,11 +343,11 @@ fn gradients(pass: &Pass<'_>, range: Range<usize>, mut at: impl FnMut(usize, V3<
     }
 }
 
-/// The pass over contacts that judges γ by every measure; with `coulomb` by the exact law.
-pub(crate) fn judge_blocks(pass: &Pass<'_>, γ: &[V4], coulomb: bool, range: Range<usize>) -> Sums {
+/// The pass over contacts that measures the residuals of γ; with `coulomb` by the exact law.
+pub(crate) fn residual_blocks(pass: &Pass<'_>, γ: &[V4], coulomb: bool, range: Range<usize>) -> Sums {
     let mut sums = LaneSums::<F4>::zero();
     gradients(pass, range, |k, g, n| {
-        sums.judge(V3::load(&γ[k]), g, n, pass.problem.friction.blocks()[k], pass.η, coulomb);
+        sums.add_residuals(V3::load(&γ[k]), g, n, pass.problem.friction.blocks()[k], pass.η, coulomb);
     });
     sums.total()
 }

@@ -4,10 +4,10 @@
 
 use crate::lanes::{LANES, V4};
 use crate::newton::NewtonMemory;
-use crate::operator::agreement::{self, Agreement, Line};
+use crate::operator::communicator::{self, Comm, ProblemCommunicator};
+use crate::operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::operator::contactwise::{self, BLOCK_CHUNK, Sums, scales};
 use crate::operator::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, Pass, Scales, Step, Twist};
-use crate::operator::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::problem::rows::{RowLists, RowStep, add_residual, descend_rows};
 use crate::sweep::SweepSpace;
 use crate::{ContactScalars, ContactVec};
@@ -65,15 +65,15 @@ pub struct MatrixFree<'a> {
     pub(crate) η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
     pub(crate) natural_unit: f64,
-    /// The line to the other parts of a problem that is spread over ranks.
-    pub(crate) line: Line<'a>,
+    /// The communicator.
+    pub(crate) comm: Comm<'a>,
     /// Contacts and bilateral rows of all parts.
     members: usize,
     contacts: usize,
 }
 
 impl<'a> MatrixFree<'a> {
-    /// Prepares the operator of a sound problem; see [`crate::Problem::check`]. Values that are not numbers
+    /// Prepares the operator of a valid problem; see [`crate::Problem::check`]. Values that are not numbers
     /// do no harm here: solvers find and report them.
     pub fn new(problem: impl Into<ProblemRef<'a>>, ws: &'a mut Workspace) -> Self {
         Self::part(problem, ws, None)
@@ -86,22 +86,22 @@ impl<'a> MatrixFree<'a> {
     pub fn part(
         problem: impl Into<ProblemRef<'a>>,
         ws: &'a mut Workspace,
-        line: Option<&'a mut (dyn Agreement + 'a)>,
+        comm: Option<&'a mut (dyn ProblemCommunicator + 'a)>,
     ) -> Self {
         let problem = problem.into();
         if let Err(error) = problem.check_lengths() {
             panic!("{error}");
         }
-        ws.newton.forget();
+        ws.newton.clear();
         ws.lists.fill(&problem);
         ws.rows.fill(&problem);
         ws.scales.fill(&problem);
-        if let Some(line) = &line {
+        if let Some(comm) = &comm {
             ws.is_shared.clear();
             ws.is_shared.resize(problem.bodies(), false);
-            line.shared().iter().for_each(|&j| ws.is_shared[j as usize] = true);
+            comm.shared().iter().for_each(|&j| ws.is_shared[j as usize] = true);
         }
-        let mut this = Self { line, ..Self::view(problem, ws) };
+        let mut this = Self { comm, ..Self::view(problem, ws) };
         this.η = this.inverse_mean_diagonal();
         this.natural_unit = this.projected_bias_norm();
         this
@@ -113,7 +113,7 @@ impl<'a> MatrixFree<'a> {
         let (metric, law) = (Metric::Contact, Friction::Associated);
         let contacts = problem.contacts();
         let members = contacts + problem.rows.len();
-        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, line: None, members, contacts }
+        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, comm: None, members, contacts }
     }
 
     /// The velocity change of a body: linear and angular.
@@ -149,7 +149,7 @@ impl<'a> MatrixFree<'a> {
         let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b)
             + self.ws.rows.diagonal.iter().sum::<f64>();
         let mut totals = [trace, m as f64, self.problem.rows.len() as f64];
-        agreement::sum(&mut self.line, &mut totals);
+        communicator::sum(&mut self.comm, &mut totals);
         let [trace, contacts, rows] = totals;
         (self.contacts, self.members) = (contacts as usize, (contacts + rows) as usize);
         if self.members == 0 { 1.0 } else { (3.0 * contacts + rows) / trace }
@@ -158,14 +158,14 @@ impl<'a> MatrixFree<'a> {
     fn projected_bias_norm(&mut self) -> f64 {
         let (p, η, coulomb) = (self.problem, self.η, self.law == Friction::Coulomb);
         let mut slots = std::mem::take(&mut self.ws.norms);
-        let bias = self.judged_bias();
+        let bias = self.residual_bias();
         let body =
             |range: Range<usize>| contactwise::projected_norm_squared(p.cones(), bias.blocks(), η, coulomb, range);
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
         self.ws.norms = slots;
         let mut total = [contacts + rows];
-        agreement::sum(&mut self.line, &mut total);
+        communicator::sum(&mut self.comm, &mut total);
         total[0].sqrt()
     }
 
@@ -174,8 +174,8 @@ impl<'a> MatrixFree<'a> {
         if self.is_shifted { &self.ws.shifted } else { self.problem.bias }
     }
 
-    /// The right-hand side by which residuals judge: the exact law brings its own shift.
-    fn judged_bias(&self) -> &ContactVec {
+    /// The right-hand side that residuals are measured with: the exact law brings its own shift.
+    fn residual_bias(&self) -> &ContactVec {
         if self.law == Friction::Coulomb { self.problem.bias } else { self.bias() }
     }
 
@@ -186,7 +186,7 @@ impl<'a> MatrixFree<'a> {
 
     /// One residual from the sums of a pass over this part.
     pub(crate) fn agreed(&mut self, sums: &mut Sums, criterion: Criterion) -> f64 {
-        agreement::reduce(&mut self.line, sums, criterion != Criterion::Natural);
+        communicator::reduce(&mut self.comm, sums, criterion != Criterion::Natural);
         self.residuals_of(sums).by(criterion)
     }
 
@@ -395,7 +395,7 @@ impl ConeProblem for MatrixFree<'_> {
         let rows: f64 = a.rows.iter().zip(&b.rows).map(|(a, b)| a * b).sum();
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b);
         let mut total = [rows + contacts];
-        agreement::sum(&mut self.line, &mut total);
+        communicator::sum(&mut self.comm, &mut total);
         total[0]
     }
 
@@ -425,25 +425,25 @@ impl ConeProblem for MatrixFree<'_> {
     fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut BodyVec) -> f64 {
         let mut slots = std::mem::take(&mut self.ws.norms);
         let mut values = std::mem::take(&mut self.ws.values);
-        let mut line = self.line.take();
+        let mut comm = self.comm.take();
         // Bodies that other parts act on as well get their norm once all of their response is known.
-        let left_out = if line.is_some() { &self.ws.is_shared[..] } else { &[] };
+        let left_out = if comm.is_some() { &self.ws.is_shared[..] } else { &[] };
         let pass = BodyPass { w: &from.w.0, w_last: &from.w_last.0, β: from.β, left_out, ..self.body_pass(x) };
         let body = |range, to: &mut [Twist]| kernels::respond(&pass, range, to);
         let mut step = [fold_chunks_mut(&mut w.0, BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)];
-        agreement::sum_copies(&mut line, &mut w.0, &mut values);
-        if let Some(line) = &mut line {
+        communicator::sum_copies(&mut comm, &mut w.0, &mut values);
+        if let Some(comm) = &mut comm {
             let mut norm = [0.0; 6];
-            let mine = line.shared().iter().zip(line.is_mine()).filter(|(_, mine)| **mine);
+            let mine = comm.shared().iter().zip(comm.is_owned()).filter(|(_, mine)| **mine);
             for j in mine.map(|(&j, _)| j).filter(|&j| self.problem.moves(j)) {
                 pass.norm_of(j as usize, &w.0[j as usize], &mut norm);
             }
             step[0] += norm.iter().sum::<f64>();
-            line.reduce(&mut step, &mut []);
+            comm.reduce(&mut step, &mut []);
         }
         self.ws.norms = slots;
         self.ws.values = values;
-        self.line = line;
+        self.comm = comm;
         step[0]
     }
 
@@ -453,20 +453,20 @@ impl ConeProblem for MatrixFree<'_> {
         for_chunks_mut(&mut w.0, BODY_CHUNK, |range, to| {
             kernels::respond_alone(&pass, range, to);
         });
-        agreement::sum_copies(&mut self.line, &mut w.0, &mut self.ws.values);
+        communicator::sum_copies(&mut self.comm, &mut w.0, &mut self.ws.values);
     }
 
     fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
-        let (bias, coulomb) = (self.judged_bias(), self.law == Friction::Coulomb);
+        let (bias, coulomb) = (self.residual_bias(), self.law == Friction::Coulomb);
         let pass = Pass { bias: bias.blocks(), ..self.pass(w) };
-        let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), coulomb, range);
+        let body = |range: Range<usize>| kernels::residual_blocks(&pass, γ.blocks(), coulomb, range);
         let mut sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
             add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
         }
         self.ws.sums = slots;
-        agreement::reduce(&mut self.line, &mut sums, true);
+        communicator::reduce(&mut self.comm, &mut sums, true);
         (self.residuals_of(&sums), sums.work)
     }
 }

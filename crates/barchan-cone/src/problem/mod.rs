@@ -282,10 +282,10 @@ impl ProblemRef<'_> {
     /// The first contact whose normal is not of unit length, or whose bias is so large that its
     /// square is not finite: the marks of bodies too fast or too far away.
     pub fn first_overflow(&self) -> Option<usize> {
-        let sound = |i: usize| {
+        let valid = |i: usize| {
             (self.normals.get(i).length_squared() - 1.0).abs() < 1e-9 && self.bias.get(i).length_squared().is_finite()
         };
-        (0..self.contacts()).find(|&i| !sound(i))
+        (0..self.contacts()).find(|&i| !valid(i))
     }
 
     /// Checks lengths, indices and values. Solvers and operators rely on it.

@@ -4,7 +4,7 @@
 //! projections in a metric a contact, a Lipschitz estimate that shrinks as well as grows,
 //! momentum dropped when it points uphill, and the best iterate kept.
 //!
-//! One iteration is two passes. `descend` goes over contacts: it judges the last iterate and
+//! One iteration is two passes. `descend` goes over contacts: it measures the last iterate and
 //! takes the step x from the extrapolated y, whose gradient follows from those of the last two
 //! iterates by linearity. `respond` goes over bodies: it applies the operator to x. Whether the Lipschitz
 //! estimate L held is told by dᵀAd ≤ L·dᵀHd for the step d = x − y, which for a quadratic is the
@@ -82,7 +82,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let ApgdOptions { metric, restart, shrink } = options.apgd;
         // Larger steps upset the momentum: only restarts make them safe.
@@ -129,8 +129,8 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
                 problem.clear_velocities(&mut pool[present].w);
                 continue;
             }
-            if keep_history {
-                report.remember(residual);
+            if record_history {
+                report.record(residual);
             }
             if residual < best_residual {
                 (best_residual, best, best_iteration) = (residual, present, report.iterations);
@@ -185,7 +185,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         // Hand out the best iterate with its response.
         Iterate { γ: *γ, w: *response } = std::mem::take(&mut pool[best]);
         self.handed_out = best;
-        report.judge(problem, γ, response, options.criterion);
+        report.evaluate(problem, γ, response, options.criterion);
         report
     }
 }

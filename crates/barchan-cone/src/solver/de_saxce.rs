@@ -53,7 +53,7 @@ impl<I: Default> DeSaxce<I> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let mut total = Report::default();
         if problem.is_empty() {
@@ -83,10 +83,10 @@ impl<I: Default> DeSaxce<I> {
 
             // The residual of the exact law.
             problem.set_law(Friction::Coulomb);
-            total.judge(problem, γ, response, options.criterion);
+            total.evaluate(problem, γ, response, options.criterion);
             let (residual, natural) = (total.residual, total.residuals.natural);
-            if keep_history {
-                total.remember(residual);
+            if record_history {
+                total.record(residual);
             }
             if residual < best {
                 (best, best_step) = (residual, step);
@@ -114,7 +114,7 @@ impl<I: Default> DeSaxce<I> {
             problem.combine(1.0, &self.best, 0.0, &self.best, γ);
             problem.respond_to(γ, response);
             problem.set_law(Friction::Coulomb);
-            total.judge(problem, γ, response, options.criterion);
+            total.evaluate(problem, γ, response, options.criterion);
         }
         total.status = status;
         total

@@ -30,7 +30,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let mut report = Report::default();
         if problem.is_empty() {
@@ -59,8 +59,8 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
                 problem.clear_velocities(response);
                 continue;
             }
-            if keep_history {
-                report.remember(residual);
+            if record_history {
+                report.record(residual);
             }
             if residual < best {
                 (best, best_iteration) = (residual, report.iterations);
@@ -88,7 +88,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
             problem.clear_impulses(γ);
         }
         problem.respond_to(γ, response);
-        report.judge(problem, γ, response, options.criterion);
+        report.evaluate(problem, γ, response, options.criterion);
         report
     }
 }

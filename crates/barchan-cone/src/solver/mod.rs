@@ -1,6 +1,6 @@
 //! Solvers: problem in, impulses and a report out.
 //!
-//! A solver sees mathematics only: it is generic over the seam [`ConeProblem`] and never meets
+//! A solver sees mathematics only: it is generic over the interface [`ConeProblem`] and never meets
 //! shapes, files or ranks. To add one: write its file, add a line to [`SolverName::ALL`] and to
 //! [`AnySolver`].
 
@@ -21,7 +21,7 @@ pub use options::{
     AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, ScipOptions, SolverName,
     SolverOptions,
 };
-pub use report::{Moment, Report, Status};
+pub use report::{HistoryEntry, Report, Status};
 pub use scip::Scip;
 pub use sweeping::Sweeping;
 
@@ -44,7 +44,7 @@ pub trait Solver<P: ConeProblem> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report;
 }
 
@@ -81,7 +81,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
 
     /// Numbers that a solve takes over from the one before, beside the impulses: with them a solver of
     /// the same name goes on as this one would. Sweeps and fixed points take over none.
-    pub fn memory(&mut self) -> [Option<f64>; 2] {
+    pub fn lipschitz_estimates(&mut self) -> [Option<f64>; 2] {
         let first = match &mut self.kind {
             Kind::Apgd(solver) => *solver.estimate(),
             Kind::Scip(solver) => *solver.estimate(),
@@ -90,8 +90,8 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         [first, self.second.as_mut().and_then(|solver| *solver.estimate())]
     }
 
-    /// Takes over what [`AnySolver::memory`] gave.
-    pub fn remember(&mut self, [first, second]: [Option<f64>; 2]) {
+    /// Takes over what [`AnySolver::lipschitz_estimates`] gave.
+    pub fn set_lipschitz_estimates(&mut self, [first, second]: [Option<f64>; 2]) {
         match &mut self.kind {
             Kind::Apgd(solver) => *solver.estimate() = first,
             Kind::Scip(solver) => *solver.estimate() = first,
@@ -110,13 +110,13 @@ impl<P: NewtonProblem + Relaxation> Solver<P> for Kind<P::Impulses, P::Velocitie
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         match self {
-            Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Scip(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Jacobi(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Apgd(solver) => solver.solve(problem, γ, response, options, record_history),
+            Self::Scip(solver) => solver.solve(problem, γ, response, options, record_history),
+            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, record_history),
+            Self::Jacobi(solver) => solver.solve(problem, γ, response, options, record_history),
         }
     }
 }
@@ -128,11 +128,11 @@ impl<P: NewtonProblem + Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velo
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let options = SolverOptions { name: self.name, ..*options };
         let solve = if self.name == SolverName::Auto { Self::solve_by_choice } else { Self::solve_as_told };
-        solve(self, problem, γ, response, &options, keep_history)
+        solve(self, problem, γ, response, &options, record_history)
     }
 }
 
@@ -143,18 +143,18 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         γ: &mut I,
         response: &mut V,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
-            let report = self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history);
+            let report = self.outer.solve(&mut self.kind, problem, γ, response, options, record_history);
             return report.by(options.name);
         }
-        let mut report = self.kind.solve(problem, γ, response, options, keep_history);
+        let mut report = self.kind.solve(problem, γ, response, options, record_history);
         let is_coulomb = options.law() == Friction::Coulomb;
         if report.status == Status::Stalled && is_coulomb && options.name == SolverName::AcceleratedGs {
             // Where momentum under the exact law leads nowhere, the convex problems do.
             let rest = options.after(report.iterations);
-            report = report.followed_by(self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history));
+            report = report.followed_by(self.outer.solve(&mut self.kind, problem, γ, response, &rest, record_history));
         }
         report.by(options.name)
     }
@@ -168,7 +168,7 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
         γ: &mut I,
         response: &mut V,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let is_small = options.law() == Friction::Associated && problem.contacts() <= SMALL;
         let limit = if is_small { SWEEPS_OF_SMALL } else { u32::MAX };
@@ -177,14 +177,14 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
             max_iterations: options.max_iterations.min(limit),
             ..*options
         };
-        let report = self.solve_as_told(problem, γ, response, &sweeps, keep_history);
+        let report = self.solve_as_told(problem, γ, response, &sweeps, record_history);
         let is_over = matches!(report.status, Status::Converged | Status::BadProblem);
         if is_over || !is_small || report.iterations >= options.max_iterations {
             return report;
         }
         let rest = SolverOptions { name: SolverName::Scip, ..options.after(report.iterations) };
         let second = self.second.get_or_insert_default();
-        let next = second.solve(problem, γ, response, &rest, keep_history);
+        let next = second.solve(problem, γ, response, &rest, record_history);
         report.followed_by(next).by(SolverName::Scip)
     }
 }

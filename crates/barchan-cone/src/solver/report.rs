@@ -24,7 +24,7 @@ pub enum Status {
 
 /// One entry of a history.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Moment {
+pub struct HistoryEntry {
     /// Iterations so far.
     pub iterations: u32,
     /// Operator applications so far.
@@ -38,7 +38,7 @@ pub struct Moment {
 
 /// The same solve gives the same moments, bit for bit, and takes another time: seconds take no
 /// part.
-impl PartialEq for Moment {
+impl PartialEq for HistoryEntry {
     fn eq(&self, other: &Self) -> bool {
         let parts = |moment: &Self| (moment.iterations, moment.operator_applications, moment.residual);
         parts(self) == parts(other)
@@ -81,7 +81,7 @@ pub struct Report {
     pub objective: f64,
     /// The residual after every iteration (after every step of the outer loop, where there is
     /// one), if asked for.
-    pub history: Vec<Moment>,
+    pub history: Vec<HistoryEntry>,
     /// Started with the report, which every solve makes first.
     #[serde(skip)]
     watch: Watch,
@@ -95,15 +95,19 @@ impl Report {
     }
 
     /// Adds the present state, with this residual, to the history.
-    pub(crate) fn remember(&mut self, residual: f64) {
+    pub(crate) fn record(&mut self, residual: f64) {
         let Report { iterations, operator_applications, watch, .. } = *self;
         let seconds = watch.0.elapsed().as_secs_f64();
-        self.history.push(Moment { iterations, operator_applications, seconds, residual });
+        self.history.push(HistoryEntry { iterations, operator_applications, seconds, residual });
     }
 
     /// Takes down the residuals and the objective of the impulses that a solve hands out.
-    pub(crate) fn judge<P: ConeProblem>(
-        &mut self, problem: &mut P, γ: &P::Impulses, w: &P::Velocities, by: Criterion
+    pub(crate) fn evaluate<P: ConeProblem>(
+        &mut self,
+        problem: &mut P,
+        γ: &P::Impulses,
+        w: &P::Velocities,
+        by: Criterion,
     ) {
         let (residuals, work) = problem.residuals(γ, w);
         self.residuals = residuals;
@@ -113,9 +117,9 @@ impl Report {
     }
 
     /// Adds the history of a solve that goes on where this one has stopped.
-    pub(crate) fn remember_all(&mut self, next: &Report) {
+    pub(crate) fn record_all(&mut self, next: &Report) {
         let pause = next.watch.0.duration_since(self.watch.0).as_secs_f64();
-        self.history.extend(next.history.iter().map(|moment| Moment {
+        self.history.extend(next.history.iter().map(|moment| HistoryEntry {
             iterations: moment.iterations + self.iterations,
             operator_applications: moment.operator_applications + self.operator_applications,
             seconds: moment.seconds + pause,
@@ -125,7 +129,7 @@ impl Report {
 
     /// The report of two solves of which the second went on where the first had stopped.
     pub(crate) fn followed_by(mut self, next: Report) -> Report {
-        self.remember_all(&next);
+        self.record_all(&next);
         Report {
             iterations: self.iterations + next.iterations,
             operator_applications: self.operator_applications + next.operator_applications,
@@ -148,7 +152,7 @@ mod tests {
         for iteration in 1..=2 {
             sleep(Duration::from_millis(2));
             report.iterations = iteration;
-            report.remember(1.0 / f64::from(iteration));
+            report.record(1.0 / f64::from(iteration));
         }
         report
     }

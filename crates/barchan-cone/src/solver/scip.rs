@@ -18,7 +18,7 @@
 //! tolerance is handed to APGD, which knows zero from small and has few digits left to find. So is
 //! one that has no interior to go through: rows may forbid a contact to part at all.
 //!
-//! Impulses γ = T⁻¹x lie inside their cones always. Stopping is judged on them with their own
+//! Impulses γ = T⁻¹x lie inside their cones always. Stopping is decided on them with their own
 //! response. Bilateral rows have y = 0 and H = 1/δ, a slight compliance of the system alone:
 //! what it leaves of a row's velocity, the next step removes.
 
@@ -97,7 +97,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let mut report = Report::default();
         if problem.is_empty() {
@@ -106,17 +106,17 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         }
         problem.set_law(Friction::Associated);
         let status = self.start(problem, γ, response, options, &mut report);
-        if keep_history {
-            report.remember(report.residual);
+        if record_history {
+            report.record(report.residual);
         }
         report.status = match status {
             Some(status) => status,
-            None => self.iterate(problem, γ, response, options, keep_history, &mut report),
+            None => self.iterate(problem, γ, response, options, record_history, &mut report),
         };
         if report.status == Status::Stalled {
-            self.polish(problem, γ, response, options, keep_history, &mut report);
+            self.polish(problem, γ, response, options, record_history, &mut report);
         }
-        report.judge(problem, γ, response, options.criterion);
+        report.evaluate(problem, γ, response, options.criterion);
         report
     }
 }
@@ -182,7 +182,7 @@ impl<I: Default, V: Default> Scip<I, V> {
         γ: &mut I,
         response: &mut V,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
         report: &mut Report,
     ) -> Status {
         // The best residual, and the best of the iterates: the first of them may be far worse than
@@ -194,7 +194,7 @@ impl<I: Default, V: Default> Scip<I, V> {
                 return Status::Stalled;
             }
             report.iterations += 1;
-            // Judge the new impulses.
+            // The residual of the new impulses.
             let (x, next) = (&self.x, &mut self.γ);
             problem.map([x], [next], |unknown, [x], [γ]| {
                 *γ = Cone::of(unknown).unscale(x);
@@ -204,8 +204,8 @@ impl<I: Default, V: Default> Scip<I, V> {
             problem.respond_to(&self.γ, &mut self.w);
             report.operator_applications += 1;
             let residual = problem.residuals(&self.γ, &self.w).0.by(options.criterion);
-            if keep_history {
-                report.remember(residual);
+            if record_history {
+                report.record(residual);
             }
             if !residual.is_finite() {
                 return Status::Stalled;
@@ -236,11 +236,11 @@ impl<I: Default, V: Default> Scip<I, V> {
         γ: &mut I,
         response: &mut V,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
         report: &mut Report,
     ) {
-        let rest = self.apgd.solve(problem, γ, response, &options.after(report.iterations), keep_history);
-        report.remember_all(&rest);
+        let rest = self.apgd.solve(problem, γ, response, &options.after(report.iterations), record_history);
+        report.record_all(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;
         report.status = rest.status;

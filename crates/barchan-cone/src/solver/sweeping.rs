@@ -112,7 +112,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
         γ: &mut P::Impulses,
         response: &mut P::Velocities,
         options: &SolverOptions,
-        keep_history: bool,
+        record_history: bool,
     ) -> Report {
         let mut report = Report::default();
         if problem.is_empty() {
@@ -123,10 +123,10 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
         problem.set_law(style.rule.law);
         problem.prepare(style.order, style.borders);
         for _ in 0..=SECOND_LOOKS {
-            report.status = self.run(problem, γ, &style, options, keep_history, &mut report);
+            report.status = self.run(problem, γ, &style, options, record_history, &mut report);
             problem.leave(&self.pool[0], γ, response);
             report.operator_applications += 1;
-            report.judge(problem, γ, response, options.criterion);
+            report.evaluate(problem, γ, response, options.criterion);
             if report.status != Status::Converged || report.residual <= options.tolerance {
                 return report;
             }
@@ -170,7 +170,7 @@ impl<S: Default> Sweeping<S> {
                 || report.iterations >= options.max_iterations;
             if due {
                 blind = if report.iterations > 0 { most_blind.min(2 * blind) } else { blind };
-                let residual = problem.judge(&pool[present], options.criterion);
+                let residual = problem.iterate_residual(&pool[present], options.criterion);
                 if residual == f64::INFINITY && !cold {
                     // No impulse solves this problem, those to start from do not: start from none.
                     cold = true;
@@ -180,7 +180,7 @@ impl<S: Default> Sweeping<S> {
                     continue;
                 }
                 if history {
-                    report.remember(residual);
+                    report.record(residual);
                 }
                 (ratio, seen) = (if likely > 0.0 { residual / likely } else { f64::INFINITY }, report.iterations);
                 if residual < best_residual {

@@ -4,7 +4,7 @@
 //! after point, and stored. The 3×3 block W of a contact is kept in the frame of `one_contact`, where it
 //! has four numbers, and the solve is that of `solve4`.
 
-use super::one_contact::Block;
+use super::one_contact::ContactBlock;
 use super::plan::{NONE, Plan, Record};
 use super::round::{Bodies, Pass, clip4};
 use super::solve4::{Local, solve4};
@@ -73,7 +73,7 @@ impl Details {
                     let tensor = [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]];
                     side(mass * f64::from(record.share), &tensor, arms[s])
                 };
-                let block = Block::new(part(0) + part(1), problem.normals.get(i), problem.friction[i]);
+                let block = ContactBlock::new(part(0) + part(1), problem.normals.get(i), problem.friction[i]);
                 detail.tangent.set_lane(lane, block.tangent());
                 detail.local.set_lane(lane, &block);
                 for (to, arm) in detail.arms.iter_mut().zip(arms) {
@@ -138,7 +138,7 @@ impl<T: Lanes> Tensors<T> {
 
 impl Rule {
     /// What the rule adds to the impulse y of a contact with velocity g and diagonal block w.
-    pub(crate) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &Block, n: DVec3, μ: f64) -> DVec3 {
+    pub(crate) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &ContactBlock, n: DVec3, μ: f64) -> DVec3 {
         if self.exact {
             let q = g - *w * y;
             let solved = match self.law {

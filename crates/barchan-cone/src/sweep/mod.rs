@@ -1,6 +1,6 @@
 //! Sweeps: contacts relaxed one after the other, each with the newest velocities of its bodies.
 //!
-//! The second seam of solvers, for those of the Gauss–Seidel kind. A solver holds iterates that
+//! The second interface of solvers, for those of the Gauss–Seidel kind. A solver holds iterates that
 //! it cannot look into; what a sweep does to a contact is named by a [`Rule`], and the order is
 //! the problem's own ([`Order`]).
 
@@ -12,7 +12,7 @@ mod round;
 mod solve4;
 
 use crate::lanes::{F4, V4};
-use crate::operator::agreement;
+use crate::operator::communicator;
 use crate::operator::contactwise::Sums;
 use crate::operator::kernels::{BODY_CHUNK, Twist};
 use crate::problem::rows::add_residual;
@@ -100,7 +100,7 @@ pub trait Relaxation: ConeProblem {
     ) -> Swept;
 
     /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
-    fn judge(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
+    fn iterate_residual(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
 
     /// Gives impulses back, with a response that owes nothing to earlier sweeps.
     fn leave(&mut self, iterate: &Self::Iterate, γ: &mut Self::Impulses, response: &mut Self::Velocities);
@@ -225,39 +225,39 @@ impl MatrixFree<'_> {
     /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
     /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
     fn split_masses(&mut self, borders: Borders) {
-        let Some(line) = &mut self.line else { return };
+        let Some(comm) = &mut self.comm else { return };
         let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;
         if borders == Borders::Whole {
             parts.clear();
-            parts.resize(line.shared().len(), 1.0);
+            parts.resize(comm.shared().len(), 1.0);
             return;
         }
         let values = &mut self.ws.values;
         values.clear();
-        values.resize(line.shared().len(), [0.0; 6]);
+        values.resize(comm.shared().len(), [0.0; 6]);
         // A body is in use where one of its records is.
         plan.mark_bodies_in_use(self.problem.bodies());
-        for (value, &j) in values.iter_mut().zip(line.shared()) {
+        for (value, &j) in values.iter_mut().zip(comm.shared()) {
             value[0] = f64::from(u8::from(plan.body_in_use[j as usize]));
         }
-        line.sum_copies(values);
+        comm.sum_copies(values);
         parts.clear();
         parts.extend(values.iter().map(|value| value[0].max(1.0)));
-        plan.split(line.shared(), parts);
+        plan.split(comm.shared(), parts);
     }
 
     /// After a sweep: what the copies of a body have changed becomes one change.
     fn join_copies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
-        let Some(line) = &mut self.line else { return };
+        let Some(comm) = &mut self.comm else { return };
         let (values, parts) = (&mut self.ws.values, &self.ws.sweep.parts);
         reshape(values, parts.len());
         let y = |j: usize, k: usize| present.w[j][k] + (present.w[j][k] - last.w[j][k]) * β;
-        for ((value, &j), parts) in values.iter_mut().zip(line.shared()).zip(parts) {
+        for ((value, &j), parts) in values.iter_mut().zip(comm.shared()).zip(parts) {
             let j = j as usize;
             *value = std::array::from_fn(|k| (next.w[j][k] - y(j, k)) / parts);
         }
-        line.sum_copies(values);
-        for (value, &j) in values.iter().zip(line.shared()) {
+        comm.sum_copies(values);
+        for (value, &j) in values.iter().zip(comm.shared()) {
             let j = j as usize;
             next.w[j] = std::array::from_fn(|k| y(j, k) + value[k]);
         }
@@ -379,7 +379,7 @@ impl Relaxation for MatrixFree<'_> {
         self.drain_bodies(present, last, β, next);
         let mut sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
         self.join_copies(present, last, β, next);
-        agreement::reduce(&mut self.line, &mut sums, false);
+        communicator::reduce(&mut self.comm, &mut sums, false);
         Swept {
             step_in_metric: sums.step,
             uphill: sums.uphill,
@@ -387,11 +387,11 @@ impl Relaxation for MatrixFree<'_> {
         }
     }
 
-    fn judge(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
+    fn iterate_residual(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
         let coulomb = self.law == Friction::Coulomb;
         let space = &mut self.ws.sweep;
         let plan = &space.plan;
-        let pass = round::Judgement {
+        let pass = round::ResidualPass {
             lanes: &plan.lanes,
             records: &plan.records,
             normals: &space.normals,
@@ -404,7 +404,7 @@ impl Relaxation for MatrixFree<'_> {
             η: self.η,
             coulomb,
         };
-        let body = |range: Range<usize>| round::judge(&pass, range);
+        let body = |range: Range<usize>| round::residuals(&pass, range);
         let mut sums = fold_chunks(plan.lanes.len(), BODY_CHUNK, &mut space.sums, Sums::default(), body, Sums::add);
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let g = row.velocity(&iterate.w) + self.bias().rows[k];

@@ -1,4 +1,4 @@
-//! The sweep over round bodies, four contacts at a time, and the judgement of an iterate.
+//! The sweep over round bodies, four contacts at a time, and the residuals of an iterate.
 //!
 //! With σ = rω the diagonal block of a contact is a_n along the normal and a_t across it, so the
 //! exact one-contact solve is closed: the associated law projects the unconstrained solution in
@@ -190,8 +190,8 @@ pub(crate) unsafe fn sweep(
     unsafe { by_rule::<F4>(pass, range, bodies, x) }
 }
 
-/// What the judgement of an iterate reads.
-pub(crate) struct Judgement<'a> {
+/// What the residuals of an iterate are computed from.
+pub(crate) struct ResidualPass<'a> {
     pub(crate) lanes: &'a [[[u32; LANES]; 2]],
     pub(crate) records: &'a [Record],
     pub(crate) normals: &'a [V4],
@@ -206,24 +206,24 @@ pub(crate) struct Judgement<'a> {
     pub(crate) coulomb: bool,
 }
 
-/// Judges some batches by every measure.
-pub(crate) fn judge(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
+/// The residuals of some batches.
+pub(crate) fn residuals(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        fn with_avx(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
-            judge_batches::<crate::lanes::Avx>(pass, range)
+        fn with_avx(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
+            residual_batches::<crate::lanes::Avx>(pass, range)
         }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has AVX2.
             return unsafe { with_avx(pass, range) };
         }
     }
-    judge_batches::<F4>(pass, range)
+    residual_batches::<F4>(pass, range)
 }
 
 #[inline(always)]
-fn judge_batches<T: Lanes>(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
+fn residual_batches<T: Lanes>(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
     let mut sums = LaneSums::<T>::zero();
     for k in range {
         let [ids_a, ids_b] = &pass.lanes[k];

@@ -6,13 +6,15 @@
 //! the range of f64, a root that Halley's method does not find, an impulse at the very edge of a case) goes
 //! to the scalar solver, which never fails.
 
-use super::one_contact::Block;
+use super::one_contact::ContactBlock;
 use crate::lanes::{F4, Lanes, V3};
 
 /// Steps of Halley's method before a lane goes to the scalar solver. Three or four are usual.
 const STEPS: usize = 10;
 /// Relative length of the last step: the next would be of its square at most.
 const LAST_STEP: f64 = 1e-6;
+/// How far a slipping contact may slip askew before the scalar solver polishes it.
+const PRECISION: f64 = 1e-13;
 
 /// The blocks W of four contacts, in their own frames: W = ω(a w₁ w₂; w₁ 1 0; w₂ 0 1+Δ).
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +32,7 @@ pub(crate) struct Local<T> {
 
 impl Local<F4> {
     /// Takes over one contact.
-    pub(crate) fn set_lane(&mut self, lane: usize, block: &Block) {
+    pub(crate) fn set_lane(&mut self, lane: usize, block: &ContactBlock) {
         let [unit, a, w1, w2, delta, apex] = block.numbers();
         let ω = if unit > 0.0 { 1.0 / unit } else { 0.0 };
         let Self { unit: to_unit, ω: to_ω, a: to_a, w1: to_w1, w2: to_w2, delta: to_delta, apex: to_apex } = self;
@@ -76,7 +78,7 @@ impl<T: Lanes> Local<T> {
     fn solve_lane(&self, lane: usize, q: V3<T>, μ: T, is_associated: bool) -> [f64; 3] {
         let of = |x: T| x.store().0[lane];
         let numbers = [self.unit, self.a, self.w1, self.w2, self.delta, self.apex].map(of);
-        let block = Block::from_numbers(numbers, of(μ));
+        let block = ContactBlock::from_numbers(numbers, of(μ));
         block.solve_in_frame([of(q.x), of(q.y), of(q.z)], is_associated)
     }
 }
@@ -205,9 +207,9 @@ fn slip<T: Lanes, const COULOMB: bool>(
         h0 = μ * qn - m * sliding;
         dh0 = zero - (q1 * c.x1.0[1] + q2 * c.x2.0[1]) / sliding - μ * c.r.0[1];
         // At σ* itself r, s and x vanish together, and x loses its direction.
-        let size = r.max(zero - r) * (one + m);
-        let edge = T::splat(1e-7) * μ * (qn.max(zero - qn) + q1.max(zero - q1) + q2.max(zero - q2));
-        failed |= T::le_bits(size, edge) & wanted;
+        let abs = |x: T| x.max(zero - x);
+        let edge = T::splat(1e-7) * μ * (abs(qn) + abs(q1) + abs(q2));
+        failed |= T::le_bits(abs(r) * (one + m), edge) & wanted;
     }
     // Start: where the hyperbola through both ends, with the slope at σ = 0, is zero.
     let between = |σ: T, low: T, high: T| {
@@ -265,8 +267,13 @@ fn slip<T: Lanes, const COULOMB: bool>(
         zero - numerator / (a * square + μ * (two * length * wx + μ * (x1 * x1 + across * x2 * x2)))
     };
     let scale = μ * γn / length;
-    // An impulse must press.
+    // An impulse must press, and the contact slip against it: no velocity across its direction.
     failed |= !T::le_bits(T::splat(f64::MIN_POSITIVE), γn) & wanted;
+    let (u1, u2) = (w1 * γn + x1 * scale + q1, w2 * γn + across * x2 * scale + q2);
+    let off = u2 * x1 - u1 * x2;
+    let abs = |x: T| x.max(zero - x);
+    let bound = T::splat(PRECISION) * length * ((a + across) * (γn + μ * γn) + abs(qn) + abs(q1) + abs(q2));
+    failed |= !T::le_bits(abs(off), bound) & wanted;
     (V3 { x: γn, y: x1 * scale, z: x2 * scale }, failed)
 }
 
@@ -306,7 +313,7 @@ mod tests {
     fn solve<T: Lanes, const COULOMB: bool>(contacts: &[(DMat3, DVec3, f64); LANES], q: &[DVec3; LANES]) -> V4 {
         let (mut local, mut μ, mut turned) = (Local::<F4>::default(), F4::default(), V4::default());
         for (lane, (w, n, friction)) in contacts.iter().enumerate() {
-            let block = Block::new(*w, *n, *friction);
+            let block = ContactBlock::new(*w, *n, *friction);
             local.set_lane(lane, &block);
             μ.0[lane] = *friction;
             let (t, s) = (block.tangent(), n.cross(block.tangent()));
@@ -326,7 +333,7 @@ mod tests {
             prop_assert_eq!(γ, unsafe { with_avx::<COULOMB>(contacts, q) }, "registers change no bit");
         }
         for (lane, (w, n, μ)) in contacts.iter().enumerate() {
-            let block = Block::new(*w, *n, *μ);
+            let block = ContactBlock::new(*w, *n, *μ);
             let t = block.tangent();
             let local = γ.lane(lane);
             let γ = *n * local.x + t * local.y + n.cross(t) * local.z;

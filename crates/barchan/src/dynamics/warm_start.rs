@@ -4,7 +4,7 @@
 //! the projection that every solver starts with.
 
 use crate::narrow::Contacts;
-use crate::util::bulk::Keep;
+use crate::util::bulk::PackColumn;
 use crate::util::pack::Unpacker;
 use crate::world::Bodies;
 use barchan_cone::ContactVec;
@@ -25,7 +25,7 @@ pub struct WarmStart {
 
 impl WarmStart {
     /// Writes the remembered impulse of every contact to `γ`, zero where there is none.
-    pub fn recall(&self, contacts: &Contacts, γ: &mut ContactVec) {
+    pub fn initial_guess(&self, contacts: &Contacts, γ: &mut ContactVec) {
         γ.resize(contacts.len());
         let bodies = (self.start.len().min(contacts.start.len())).saturating_sub(1);
         let out = Disjoint::new(γ.flat_mut());
@@ -66,7 +66,7 @@ impl WarmStart {
         own.find(|&k| self.pairs[k] == pair && self.features[k] == feature).map(|k| self.impulses.get(k))
     }
 
-    /// Takes impulses of the last step from other ranks, for the next [`WarmStart::recall`]: bodies
+    /// Takes impulses of the last step from other ranks, for the next [`WarmStart::initial_guess`]: bodies
     /// A and B, which of their contacts, and the impulse on A.
     pub fn receive(&mut self, impulses: impl Iterator<Item = ([u32; 2], u8, DVec3)>) {
         self.received.clear();
@@ -75,7 +75,7 @@ impl WarmStart {
 
     /// Remembers the impulses of a step. Takes the vectors over; what it held before goes back
     /// for re-use.
-    pub fn remember(&mut self, contacts: &mut Contacts, γ: &mut ContactVec) {
+    pub fn store(&mut self, contacts: &mut Contacts, γ: &mut ContactVec) {
         std::mem::swap(&mut self.start, &mut contacts.start);
         std::mem::swap(&mut self.pairs, &mut contacts.pairs);
         std::mem::swap(&mut self.features, &mut contacts.features);
@@ -89,7 +89,7 @@ impl WarmStart {
     }
 
     /// Forgets everything.
-    pub fn forget(&mut self) {
+    pub fn clear(&mut self) {
         *self = Self::default();
     }
 
@@ -124,42 +124,42 @@ impl WarmStart {
     }
 
     /// Appends all that is remembered between two steps.
-    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
-        self.start.keep(out);
-        self.pairs.keep(out);
-        self.features.keep(out);
-        self.impulses.keep(out);
+    pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
+        self.start.pack_column(out);
+        self.pairs.pack_column(out);
+        self.features.pack_column(out);
+        self.impulses.pack_column(out);
     }
 
-    /// Takes back what [`WarmStart::keep`] wrote, of so many bodies.
-    pub(crate) fn restore(from: &mut Unpacker<'_>, bodies: usize) -> Option<Self> {
-        let (start, pairs) = (Vec::<u32>::restore(from)?, Vec::<[u32; 2]>::restore(from)?);
-        let (features, impulses) = (Vec::<u8>::restore(from)?, ContactVec::restore(from)?);
+    /// Takes back what [`WarmStart::write_snapshot`] wrote, of so many bodies.
+    pub(crate) fn read_snapshot(from: &mut Unpacker<'_>, bodies: usize) -> Option<Self> {
+        let (start, pairs) = (Vec::<u32>::unpack_column(from)?, Vec::<[u32; 2]>::unpack_column(from)?);
+        let (features, impulses) = (Vec::<u8>::unpack_column(from)?, ContactVec::unpack_column(from)?);
         let contacts = pairs.len();
-        let is_sound = features.len() == contacts
+        let is_valid = features.len() == contacts
             && impulses.len() == contacts
             && start.len() <= bodies + 1
             && start.is_sorted()
             && start.last().map_or(contacts == 0, |&end| end as usize == contacts)
             && pairs.iter().flatten().all(|&body| (body as usize) < bodies);
-        is_sound.then_some(Self { start, pairs, features, impulses, received: Vec::new() })
+        is_valid.then_some(Self { start, pairs, features, impulses, received: Vec::new() })
     }
 
     /// Follows a re-ordering of `before` bodies, where the body at `order[i]` has moved to index `i`;
     /// `bodies` are in their new order already. Contacts of bodies that are no longer there are
-    /// forgotten. `marks` are kept with the contacts that they number, and turn with them.
+    /// forgotten. `contact_shifts` are kept with the contacts that they number, and turn with them.
     pub(crate) fn permute(
         &mut self,
         order: &[u32],
         before: usize,
         bodies: &Bodies,
-        marks: Option<&mut Vec<(u32, [i8; 3])>>,
+        contact_shifts: Option<&mut Vec<(u32, [i8; 3])>>,
     ) {
         let mut place = vec![u32::MAX; before];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
         }
-        let unbounded = |j: u32| bodies.shape[j as usize].bounding_radius().is_none();
+        let unbounded = |j: u32| bodies.is_wall(j as usize);
         let mut moved: Vec<([u32; 2], u8, bool, usize)> = (0..self.pairs.len())
             .filter_map(|k| {
                 let [a, b] = self.pairs[k].map(|j| place[j as usize]);
@@ -168,11 +168,13 @@ impl WarmStart {
             })
             .collect();
         moved.sort_unstable();
-        if let Some(marks) = marks {
-            let mark_of = |k: usize| marks.binary_search_by_key(&k, |mark| mark.0 as usize).ok().map(|m| marks[m].1);
-            let turned = |mark: [i8; 3], swap: bool| if swap { mark.map(|x| -x) } else { mark };
-            let follow = |(i, &(_, _, swap, k))| Some((i, turned(mark_of(k)?, swap)));
-            *marks = (0u32..).zip(&moved).filter_map(follow).collect();
+        if let Some(contact_shifts) = contact_shifts {
+            let shift_of = |k: usize| {
+                contact_shifts.binary_search_by_key(&k, |entry| entry.0 as usize).ok().map(|m| contact_shifts[m].1)
+            };
+            let turned = |shift: [i8; 3], swap: bool| if swap { shift.map(|x| -x) } else { shift };
+            let follow = |(i, &(_, _, swap, k))| Some((i, turned(shift_of(k)?, swap)));
+            *contact_shifts = (0u32..).zip(&moved).filter_map(follow).collect();
         }
         let old = std::mem::take(&mut self.impulses);
         self.impulses.resize(moved.len());

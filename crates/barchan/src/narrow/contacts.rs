@@ -8,10 +8,10 @@ use barchan_cone::ContactVec;
 use barchan_parallel::reshape;
 use barchan_parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
 
-/// Decides which contacts of a world that is spread over ranks are this rank's.
-pub trait Treats: Sync {
+/// The assignment of contacts to ranks: which contacts of a world that is spread over ranks are this rank's.
+pub trait ContactAssignment: Sync {
     /// Whether the contacts of two bounded bodies are.
-    fn treats(&self, a: usize, b: usize) -> bool;
+    fn is_assigned(&self, a: usize, b: usize) -> bool;
 }
 
 /// The contacts of a step, grouped by body A.
@@ -42,7 +42,7 @@ pub struct Penetration {
 
 /// Overlaps, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Overlap {
+pub struct OverlapSums {
     /// The deepest.
     pub max: f64,
     /// Their sum.
@@ -51,7 +51,7 @@ pub struct Overlap {
     pub count: usize,
 }
 
-impl Overlap {
+impl OverlapSums {
     /// The deepest and the mean.
     pub fn penetration(&self) -> Penetration {
         Penetration { max: self.max, mean: if self.count > 0 { self.sum / self.count as f64 } else { 0.0 } }
@@ -70,7 +70,7 @@ fn margin_of(bodies: &Bodies, a: usize, b: usize, margin: f64) -> f64 {
 #[inline(always)]
 fn closing(bodies: &Bodies, a: usize, b: usize, h: f64) -> f64 {
     let mut velocity = bodies.velocity[a] - bodies.velocity[b];
-    if bodies.shape[b].bounding_radius().is_none() {
+    if bodies.is_wall(b) {
         velocity -= bodies.angular_velocity[b].cross(bodies.position[a] - bodies.position[b]);
     }
     h * velocity.length()
@@ -132,8 +132,8 @@ impl Contacts {
     }
 
     /// What the overlaps of all contacts add up to.
-    pub fn overlap(&self) -> Overlap {
-        let mut overlap = Overlap::default();
+    pub fn overlap(&self) -> OverlapSums {
+        let mut overlap = OverlapSums::default();
         for &gap in self.gaps.iter().filter(|&&gap| gap < 0.0) {
             overlap.max = overlap.max.max(-gap);
             overlap.sum -= gap;
@@ -146,7 +146,7 @@ impl Contacts {
     /// step of length `h`. Counts first, dropping from `pairs` what does not touch, and then
     /// writes, so that every contact has its place before any thread starts.
     ///
-    /// With `who`, contacts of bounded bodies are kept only where it says so. Contacts with unbounded
+    /// With `assignment`, contacts of bounded bodies are kept only where it says so. Contacts with unbounded
     /// ones belong to the rank that owns the body.
     pub fn detect(
         &mut self,
@@ -155,10 +155,10 @@ impl Contacts {
         unbounded: &[u32],
         h: f64,
         margin: f64,
-        who: Option<&dyn Treats>,
+        assignment: Option<&dyn ContactAssignment>,
     ) {
         let n = bodies.len();
-        let walls = |a: usize| if bodies.is_shown(a) { unbounded } else { &[] };
+        let walls = |a: usize| if bodies.is_owned_and_bounded(a) { unbounded } else { &[] };
 
         // Candidates that touch move to the front of each body's list.
         reshape(&mut self.kept, n);
@@ -170,9 +170,9 @@ impl Contacts {
             for k in 0..partners.len() {
                 let b = partners[k];
                 let mut found = count_touches(bodies, a, b as usize, h, margin);
-                if let Some(who) = who
+                if let Some(assignment) = assignment
                     && found > 0
-                    && !who.treats(a, b as usize)
+                    && !assignment.is_assigned(a, b as usize)
                 {
                     found = 0;
                 }
@@ -220,9 +220,14 @@ impl Contacts {
         });
     }
 
-    /// Gives other indices to bodies: those from `bodies` on are others by another name. `marks` are
+    /// Gives other indices to bodies: those from `bodies` on are others by another name. `contact_shifts` are
     /// kept with the contacts that they number.
-    pub(crate) fn rename(&mut self, name: impl Fn(u32) -> u32, bodies: usize, marks: &mut [(u32, [i8; 3])]) {
+    pub(crate) fn map_bodies(
+        &mut self,
+        name: impl Fn(u32) -> u32,
+        bodies: usize,
+        contact_shifts: &mut [(u32, [i8; 3])],
+    ) {
         let in_order = self.start[bodies] as usize == self.len();
         for pair in &mut self.pairs {
             *pair = pair.map(&name);
@@ -238,8 +243,8 @@ impl Contacts {
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;
         }
-        marks.iter_mut().for_each(|mark| mark.0 = place[mark.0 as usize]);
-        marks.sort_unstable();
+        contact_shifts.iter_mut().for_each(|entry| entry.0 = place[entry.0 as usize]);
+        contact_shifts.sort_unstable();
         let from = |i: &u32| *i as usize;
         let normals: Vec<_> = order.iter().map(from).map(|i| self.normals.get(i)).collect();
         self.normals = ContactVec::from_slice(&normals);

@@ -9,7 +9,7 @@ mod sphere_container;
 mod sphere_half_space;
 mod sphere_sphere;
 
-pub use contacts::{Contacts, Overlap, Penetration, Treats};
+pub use contacts::{ContactAssignment, Contacts, OverlapSums, Penetration};
 
 use crate::shape::Shape;
 use crate::world::Bodies;

@@ -1,7 +1,7 @@
 //! Bodies as columns, each declared once with the way it would be shared between ranks.
 
 use crate::shape::Shape;
-use crate::util::bulk::{Fixed, Keep};
+use crate::util::bulk::{Fixed, PackColumn};
 use crate::util::pack::{Pack, Unpacker};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -34,9 +34,9 @@ pub enum Rotation {
 /// How a column of the world is shared when bodies are spread over ranks (S4 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Sent to a shadow copy when the copy is made; constant afterwards.
+    /// Sent to a ghost when the copy is made; constant afterwards.
     CopiedOnce,
-    /// Sent to every shadow copy after each step.
+    /// Sent to every ghost after each step.
     CopiedEachStep,
     /// Known to the owner alone; travels with the body when it migrates.
     Owned,
@@ -47,16 +47,16 @@ pub enum Sharing {
 /// What a body is to the rank that has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Standing {
+pub enum Ownership {
     /// The rank's own: it answers for the body in all sums, and writes it down.
     #[default]
-    Own,
-    /// A copy of another rank's body.
-    Copy,
-    /// The same body once more, a period away: for finding contacts only.
+    Owned,
+    /// A ghost: a copy of another rank's body.
+    Ghost,
+    /// A periodic image: the same body once more, a period away; for finding contacts only.
     Image,
     /// It has left; its place is free.
-    Gone,
+    Removed,
 }
 
 /// What is known of a column.
@@ -146,15 +146,15 @@ macro_rules! columns {
             }
 
             /// Appends all columns, and who gives which ids.
-            pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+            pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
                 [self.next_id, self.sharers.rank, self.sharers.ranks].pack(out);
-                $(self.$name.keep(out);)*
+                $(self.$name.pack_column(out);)*
             }
 
-            /// Takes back what [`Bodies::keep`] wrote.
-            pub(crate) fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+            /// Takes back what [`Bodies::write_snapshot`] wrote.
+            pub(crate) fn read_snapshot(from: &mut Unpacker<'_>) -> Option<Self> {
                 let [next_id, rank, ranks] = from.take()?;
-                $(let $name = Vec::restore(from)?;)*
+                $(let $name = Vec::unpack_column(from)?;)*
                 let this = Self { $($name,)* next_id, sharers: IdSharers { rank, ranks } };
                 let is_even = [$(this.$name.len(),)*].iter().all(|length| *length == this.len());
                 (is_even && rank < ranks && this.len() < u32::MAX as usize).then_some(this)
@@ -166,7 +166,7 @@ macro_rules! columns {
                 for i in (0..other.len()).filter(|&i| chosen(i)) {
                     $(self.$name.push(other.$name[i].clone());)*
                 }
-                self.keep_ids_below(other.next_id);
+                self.reserve_ids_below(other.next_id);
             }
 
             /// Removes the body at `index`, keeping the order of the others.
@@ -202,7 +202,7 @@ columns! {
     /// How its motion comes about.
     motion: Motion => CopiedOnce,
     /// What it is to the rank that has it.
-    standing: Standing => Derived,
+    ownership: Ownership => Derived,
 }
 
 /// Codes of an enum, as a column of bytes.
@@ -226,7 +226,7 @@ macro_rules! codes {
 }
 codes! {
     Motion: Dynamic Fixed Kinematic;
-    Standing: Own Copy Image Gone;
+    Ownership: Owned Ghost Image Removed;
 }
 
 impl Pack for Motion {
@@ -342,7 +342,7 @@ impl Bodies {
             }
             Motion::Fixed | Motion::Kinematic => (0.0, DVec3::ZERO),
         };
-        self.keep_ids_below(id.saturating_add(1));
+        self.reserve_ids_below(id.saturating_add(1));
         let moves = body.motion != Motion::Fixed;
         let turns = moves && (body.motion != Motion::Dynamic || body.rotation == Rotation::Free);
         self.position.push(body.position);
@@ -356,11 +356,11 @@ impl Bodies {
         self.group.push(body.group);
         self.id.push(id);
         self.motion.push(body.motion);
-        self.standing.push(Standing::Own);
+        self.ownership.push(Ownership::Owned);
     }
 
     /// Ids below `end` are taken, by bodies here or elsewhere: [`Self::push`] gives larger ones.
-    pub fn keep_ids_below(&mut self, end: u64) {
+    pub fn reserve_ids_below(&mut self, end: u64) {
         self.next_id = self.next_id.max(end);
     }
 
@@ -380,22 +380,28 @@ impl Bodies {
         // Bodies that were never re-ordered or removed stand at their id. An image may stand there too;
         // the body itself comes before its images.
         let guess = usize::try_from(id).ok()?;
-        if self.id.get(guess) == Some(&id) && self.standing[guess] != Standing::Image {
+        if self.id.get(guess) == Some(&id) && self.ownership[guess] != Ownership::Image {
             Some(guess)
         } else {
             self.id.iter().position(|&k| k == id)
         }
     }
 
-    /// Number of the rank's own bodies that are not walls: those of bounded shape, which frames show.
-    pub fn bounded_len(&self) -> usize {
-        (0..self.len()).filter(|&i| self.is_shown(i)).count()
+    /// Number of the rank's own bodies that are not walls: those of bounded shape.
+    pub fn owned_bounded_len(&self) -> usize {
+        (0..self.len()).filter(|&i| self.is_owned_and_bounded(i)).count()
     }
 
-    /// Whether frames show a body: one of the rank's own, and no wall.
+    /// Whether a body is a wall: one of unbounded shape, which every rank has.
     #[inline]
-    pub fn is_shown(&self, i: usize) -> bool {
-        self.standing[i] == Standing::Own && self.shape[i].bounding_radius().is_some()
+    pub fn is_wall(&self, i: usize) -> bool {
+        self.shape[i].is_unbounded()
+    }
+
+    /// Whether a body is one of the rank's own, and no wall.
+    #[inline]
+    pub fn is_owned_and_bounded(&self, i: usize) -> bool {
+        self.ownership[i] == Ownership::Owned && !self.is_wall(i)
     }
 
     /// Whether the inertia of body `i` is the same about every axis.
@@ -435,7 +441,7 @@ mod tests {
         }
         bodies.permute(&[2, 0]);
         bodies.repeat(0);
-        bodies.standing[2] = Standing::Image;
+        bodies.ownership[2] = Ownership::Image;
         assert_eq!((bodies.id[2], bodies.index_of(2)), (2, Some(0)));
     }
 
@@ -446,8 +452,8 @@ mod tests {
         bodies.push_with_id(7, ball(), 1.0);
         bodies.push_with_id(3, ball(), 1.0);
         assert_eq!(bodies.push(ball(), 1.0), 8);
-        bodies.keep_ids_below(20);
-        bodies.keep_ids_below(10);
+        bodies.reserve_ids_below(20);
+        bodies.reserve_ids_below(10);
         assert_eq!(bodies.push(ball(), 1.0), 20);
         assert_eq!((bodies.index_of(3), bodies.index_of(20)), (Some(1), Some(3)));
     }
@@ -457,7 +463,7 @@ mod tests {
         let ball = || Body::dynamic(Shape::sphere(1.0), DVec3::ZERO);
         let of_rank = |rank: usize| {
             let mut bodies = Bodies::default();
-            bodies.keep_ids_below(10);
+            bodies.reserve_ids_below(10);
             bodies.share_ids(rank, 4);
             // What comes from elsewhere uses up none.
             bodies.push_place();

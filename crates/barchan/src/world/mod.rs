@@ -2,12 +2,12 @@
 
 pub mod bodies;
 pub mod forces;
-mod keep;
 pub mod material;
 pub mod motion;
 pub mod reorder;
+mod snapshot;
 
-pub use bodies::{Bodies, Body, Column, Motion, Rotation, Sharing, Standing};
+pub use bodies::{Bodies, Body, Column, Motion, Ownership, Rotation, Sharing};
 pub use forces::{ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
@@ -63,7 +63,7 @@ impl World {
     pub fn state_hash(&self) -> u64 {
         let b = &self.bodies;
         let mut sum = 0u64;
-        for i in (0..b.len()).filter(|&i| b.standing[i] == Standing::Own) {
+        for i in (0..b.len()).filter(|&i| b.ownership[i] == Ownership::Owned) {
             let mut hash = Xxh3Default::new();
             hash.update(&b.id[i].to_le_bytes());
             let (x, q) = (b.position[i], b.orientation[i]);
@@ -80,7 +80,7 @@ impl World {
     pub fn energy_of(&self, bodies: std::ops::Range<usize>) -> Energy {
         let b = &self.bodies;
         let mut sum = Energy::default();
-        for i in bodies.filter(|&i| b.inverse_mass[i] > 0.0 && b.standing[i] == Standing::Own) {
+        for i in bodies.filter(|&i| b.inverse_mass[i] > 0.0 && b.ownership[i] == Ownership::Owned) {
             let w = b.orientation[i].conjugate() * b.angular_velocity[i];
             let mass = 1.0 / b.inverse_mass[i];
             // A body whose rotation is locked has no spin, and no inertia to divide by.

@@ -10,7 +10,7 @@ use crate::ranks::{DIVISIONS, Division, RANKS, Setting, each_part, own_ids, rand
 use barchan::DVec3;
 use barchan::cone::solver::{Borders, SolverName, SolverOptions};
 use barchan::step::StepOptions;
-use barchan::world::{Standing, World};
+use barchan::world::{Ownership, World};
 
 const STEPS: usize = 20;
 /// Operations a part of the sum.
@@ -41,7 +41,7 @@ fn gas() -> (World, StepOptions, barchan::partition::Periods) {
 /// Momentum and the sum of its parts' sizes.
 fn momentum(world: &World) -> (DVec3, f64) {
     let bodies = &world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.standing[i] == Standing::Own);
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned);
     let parts = own.map(|i| bodies.velocity[i] / bodies.inverse_mass[i]);
     parts.fold((DVec3::ZERO, 0.0), |(sum, size), part| (sum + part, size + part.length()))
 }
