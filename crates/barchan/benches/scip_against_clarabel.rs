@@ -21,7 +21,7 @@ fn settled(bodies: usize) -> Problem {
     for _ in 0..500 {
         bed.step().expect("a finite state");
     }
-    bed.pose().0.clone()
+    bed.pose().0.to_problem()
 }
 
 /// Places and values of a sparse matrix.
