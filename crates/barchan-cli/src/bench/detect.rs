@@ -40,7 +40,7 @@ pub(super) fn in_order(mut world: World) -> World {
 }
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let world = in_order(settled::tiled(8, 5, &context.cache)?);
+    let world = in_order(settled::tiled(8, 5, &context.cache, false)?);
     let options = settled::options()?;
     let n = world.bodies.len() as f64;
     let one = pool(1)?;

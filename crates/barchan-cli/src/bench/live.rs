@@ -20,7 +20,7 @@ const TIMED: usize = 15;
 const REPEATS: usize = 5;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let world = settled::tiled(2, 2, &context.cache)?;
+    let world = settled::tiled(2, 2, &context.cache, false)?;
     let bodies = world.bodies.owned_bounded_len();
     let mut simulation = Simulation::new(world, settled::options()?);
     (0..BEFORE).try_for_each(|_| simulation.step().map(drop))?;

@@ -47,7 +47,7 @@ pub(super) fn seconds_per_contact_iteration(
 }
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
+    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache, false)?, settled::options()?);
     let bodies = simulation.world.bodies.len();
     let (problem, _) = simulation.pose();
     let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, apgd(), REPEATS));

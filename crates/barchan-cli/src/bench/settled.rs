@@ -3,7 +3,7 @@
 use crate::failure::{Failure, note};
 use barchan::output::write_whole;
 use barchan::scene::Scene;
-use barchan::shape::Shape;
+use barchan::shape::{MassProperties, Shape};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{Body, Motion, World};
 use barchan::{DVec3, scenario};
@@ -40,8 +40,9 @@ pub(super) fn options() -> Result<StepOptions, Failure> {
     Ok(StepOptions::from(&scene(1000)?))
 }
 
-/// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box.
-pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure> {
+/// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box. If they are to be general
+/// bodies, their moments of inertia differ a little.
+pub(super) fn tiled(nx: usize, ny: usize, cache: &Path, are_general: bool) -> Result<World, Failure> {
     let tile = bed(25_000, cache)?;
     let mut world = World { gravity: tile.gravity, materials: tile.materials.clone(), ..World::default() };
     let bodies = &tile.bodies;
@@ -59,11 +60,14 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
         for y in 0..ny {
             let shift = DVec3::new((2 * x + 1) as f64, (2 * y + 1) as f64, 1.0) * half - half * counts;
             for i in find(Motion::Dynamic) {
+                let inertia = bodies.inverse_inertia()[i].recip() * DVec3::new(1.0, 1.001, 1.002);
+                let mass = are_general.then(|| MassProperties { mass: 1.0 / bodies.inverse_mass()[i], inertia });
                 world.add(Body {
                     velocity: bodies.velocity[i],
                     angular_velocity: bodies.angular_velocity[i],
                     material: bodies.material()[i],
                     group: bodies.group[i],
+                    mass,
                     ..Body::dynamic(bodies.shape()[i].clone(), bodies.position[i] + shift)
                 });
             }
