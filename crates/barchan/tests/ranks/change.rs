@@ -51,7 +51,7 @@ fn changes_are_the_same_on_any_number_of_ranks() {
         assert_eq!(there.bodies.keys().copied().collect::<Vec<_>>(), ids, "{partition} {ranks}");
         let (position, _) = largest_difference(&alone, &there, &Periods::default());
         println!("{partition} {ranks}: {position:.1e} after {STEPS} steps, {} contacts", there.contacts.len());
-        assert!(position < 1e-5, "{partition} {ranks}: {position:e}");
+        assert!(position < 1e-4, "{partition} {ranks}: {position:e}");
     }
 }
 
