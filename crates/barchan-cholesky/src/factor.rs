@@ -5,7 +5,7 @@
 //! thread, so that its result does not depend on how many there are.
 
 use crate::blocks::{Pattern, Values};
-use crate::dissection;
+use crate::{dissection, minimum_degree};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::perm::PermRef;
@@ -30,11 +30,12 @@ pub struct Cholesky {
 
 /// The better of two orders, by the fill that they lead to.
 fn best_order(pattern: &Pattern) -> Vec<u32> {
-    let plain = dissection::minimum_degree(pattern);
+    let graph = pattern.neighbours();
+    let plain = minimum_degree::order(&graph);
     if pattern.nodes() <= dissection::LEAF {
         return plain;
     }
-    let nested = dissection::order(pattern);
+    let nested = dissection::order(&graph);
     if fill_in_blocks(pattern, &nested) < fill_in_blocks(pattern, &plain) { nested } else { plain }
 }
 

@@ -8,6 +8,10 @@
 mod blocks;
 mod dissection;
 mod factor;
+#[cfg(test)]
+mod fixtures;
+mod minimum_degree;
+mod quotient;
 
 pub use blocks::{Block, Neighbours, Pattern, Values};
 pub use factor::Cholesky;
