@@ -1,6 +1,6 @@
 //! The shortest way from a problem to its solution.
 
-use crate::solver::{AnySolver, Report, Solver, SolverOptions};
+use crate::solver::{AnySolver, Report, Solve, Solver, SolverOptions};
 use crate::{
     AnyProblem, Assembled, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Problem, Relaxation, Workspace,
     contact_frame,
@@ -66,7 +66,7 @@ fn solve<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
     let mut u = ContactVec::default();
     problem.clear_impulses(&mut γ);
     let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-    let report = solver.solve(problem, &mut γ, &mut response, options, false);
+    let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options));
     // The outer loop of De Saxcé may have left its shift.
     problem.set_shift(None);
     problem.gradient(&γ, &mut u);

@@ -14,7 +14,7 @@ use crate::scene::{Place, Scene, SceneError};
 use crate::util::cpu::thread_seconds;
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
-use barchan_cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+use barchan_cone::solver::{AnySolver, Report, Solve, Solver, SolverName, SolverOptions, Status};
 use barchan_cone::{Agreement, BodyVec, ContactVec, MatrixFree, Problem, SweepIterate, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
 use serde::{Deserialize, Serialize};
@@ -425,7 +425,8 @@ impl Simulation {
         let line = line.as_mut().map(|line| line as &mut dyn Agreement);
         let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, line);
         let options = &self.options.solver;
-        self.solver.solve(&mut operator, &mut self.γ, &mut self.response, options, self.options.history)
+        let solve = Solve::new(&mut operator, &mut self.γ, &mut self.response, options);
+        self.solver.solve(solve.with_history(self.options.history))
     }
 
     /// After it: the world stands at the end of the step, and impulses are remembered.

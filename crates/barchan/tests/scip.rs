@@ -8,7 +8,7 @@ mod common;
 mod problems;
 
 use barchan::DVec3;
-use barchan::cone::solver::{Apgd, Report, Scip, ScipOptions, Solver, SolverOptions, Status};
+use barchan::cone::solver::{Apgd, Report, Scip, ScipOptions, Solve, Solver, SolverOptions, Status};
 use barchan::cone::{
     AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry,
     MatrixFree, Problem, Response, Workspace,
@@ -29,7 +29,7 @@ fn solve(
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response, mut u) =
         (ContactVec::zeros(problem.contacts()), BodyVec::default(), ContactVec::default());
-    let report = solver.solve(&mut operator, &mut γ, &mut response, options, true);
+    let report = solver.solve(Solve::new(&mut operator, &mut γ, &mut response, options).with_history(true));
     operator.gradient(&γ, &mut u);
     (γ, u, report)
 }
@@ -79,7 +79,8 @@ fn both_forms_of_a_problem_have_one_solution() {
         let assembled = Assembled::from_problem(problem).expect("a sound problem");
         let mut operator = BlockSparse::new(&assembled);
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
-        let report = Scip::default().solve(&mut operator, &mut γ, &mut w, &options(1e-5), true);
+        let report =
+            Scip::default().solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-5)).with_history(true));
         assert_eq!(report.status, Status::Converged, "{name}: {report:?}");
         let apart = (report.objective - here.2.objective).abs();
         assert!(apart < 1e-8 * here.2.objective.abs(), "{name}: {apart}");
@@ -135,7 +136,8 @@ fn a_solver_can_be_used_again() {
         let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
         for _ in 0..2 {
             γ.resize(problem.contacts());
-            let report = solver.solve(&mut operator, &mut γ, &mut response, &options(1e-4), true);
+            let report =
+                solver.solve(Solve::new(&mut operator, &mut γ, &mut response, &options(1e-4)).with_history(true));
             assert_eq!((&report, &γ), (&fresh.2, &fresh.0), "{name}");
         }
     }
@@ -215,7 +217,7 @@ fn nothing_to_do() {
     let (mut γ, _, cold) = scip(&BED, &options(1e-5));
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(&BED, &mut workspace);
-    let report = Scip::default().solve(&mut operator, &mut γ, &mut BodyVec::default(), &options(1e-5), false);
+    let report = Scip::default().solve(Solve::new(&mut operator, &mut γ, &mut BodyVec::default(), &options(1e-5)));
     assert_eq!((report.status, report.iterations, report.objective), (Status::Converged, 0, cold.objective));
 }
 
@@ -269,7 +271,7 @@ fn problems_of_others_are_solved() {
         };
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
         let mut operator = BlockSparse::new(&problem);
-        let report = Scip::default().solve(&mut operator, &mut γ, &mut w, &options(1e-8), false);
+        let report = Scip::default().solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-8)));
         let error = (report.objective - value).abs() / value.abs();
         assert!(error < 1e-8, "{name}: {} is not {value}", report.objective);
         assert!(report.residual < 3e-6 && report.residuals.primal < 1e-12, "{name}: {report:?}");

@@ -12,7 +12,7 @@
 //! residual less often when nobody asks. Its times are scaled so that its end falls on the time
 //! measured without.
 
-use barchan::cone::solver::{AnySolver, Moment, Report, Solver, SolverOptions, Status};
+use barchan::cone::solver::{AnySolver, Moment, Report, Solve, Solver, SolverOptions, Status};
 use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace};
 use serde::Serialize;
 use std::time::Instant;
@@ -165,7 +165,7 @@ fn solve_with<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
     let (mut γ, mut response) = (ContactVec::default(), P::Velocities::default());
     problem.clear_impulses(&mut γ);
     let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-    let report = solver.solve(problem, &mut γ, &mut response, options, history);
+    let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options).with_history(history));
     let seconds = start.elapsed().as_secs_f64();
     // Nothing that the solver has left behind takes part.
     problem.set_shift(None);

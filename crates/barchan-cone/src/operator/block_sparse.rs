@@ -372,7 +372,7 @@ impl ConeProblem for BlockSparse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Apgd, Solver, SolverOptions, Status};
+    use crate::solver::{Apgd, Solve, Solver, SolverOptions, Status};
     use crate::{BodyVec, Geometry, MatrixFree, Problem, Workspace, contact_frame};
     use glam::DMat3;
 
@@ -542,12 +542,12 @@ mod tests {
         let mut workspace = Workspace::default();
         let mut operator = MatrixFree::new(&problem, &mut workspace);
         let (mut γ, mut w, mut u) = (ContactVec::zeros(40), BodyVec::default(), ContactVec::default());
-        let report = Apgd::default().solve(&mut operator, &mut γ, &mut w, &options, false);
+        let report = Apgd::default().solve(Solve::new(&mut operator, &mut γ, &mut w, &options));
         assert_eq!(report.status, Status::Converged);
         operator.gradient(&γ, &mut u);
         let mut operator = BlockSparse::new(&assembled);
         let (mut r, mut response, mut u_local) = (ContactVec::zeros(40), Response::default(), ContactVec::default());
-        let twin = Apgd::default().solve(&mut operator, &mut r, &mut response, &options, false);
+        let twin = Apgd::default().solve(Solve::new(&mut operator, &mut r, &mut response, &options));
         assert_eq!(twin.status, Status::Converged);
         assert!((report.objective - twin.objective).abs() < 1e-8 * report.objective.abs(), "{report:?} {twin:?}");
         operator.gradient(&r, &mut u_local);
@@ -597,7 +597,7 @@ mod tests {
         assert_eq!(assembled.check(), Ok(()));
         let (mut γ, mut w) = (ContactVec::zeros(1), Response::default());
         let options = SolverOptions { tolerance: 1e-10, ..SolverOptions::default() };
-        let report = Apgd::default().solve(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options, false);
+        let report = Apgd::default().solve(Solve::new(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options));
         assert_eq!(report.status, Status::Converged, "{report:?}");
         // min r_N² − r_N + 0.1 r_T with r_T = −r_N/2.
         assert!((γ.get(0) - DVec3::new(0.525, -0.2625, 0.0)).length() < 1e-8, "{}", γ.get(0));
@@ -611,7 +611,8 @@ mod tests {
             pool.install(|| {
                 let (mut γ, mut w) = (ContactVec::zeros(900), Response::default());
                 let options = SolverOptions { tolerance: 1e-6, max_iterations: 40, ..SolverOptions::default() };
-                let report = Apgd::default().solve(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options, true);
+                let report = Apgd::default()
+                    .solve(Solve::new(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options).with_history(true));
                 (γ, report)
             })
         };

@@ -10,7 +10,7 @@
 //! estimate L held is told by dᵀAd ≤ L·dᵀHd for the step d = x − y, which for a quadratic is the
 //! line search of S1 exactly, without its cancellation.
 
-use super::{ApgdOptions, Report, Solver, SolverOptions, Status};
+use super::{ApgdOptions, Report, Solve, Solver, Status};
 use crate::{ConeProblem, DescentStep, Extrapolation, Friction};
 
 /// Factor by which L grows at least when a step fails.
@@ -76,14 +76,8 @@ fn spare(taken: [usize; 3]) -> usize {
 }
 
 impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
+    fn solve(&mut self, solve: Solve<'_, P>) -> Report {
+        let Solve { problem, γ, response, options, keep_history } = solve;
         let ApgdOptions { metric, restart, shrink } = options.apgd;
         // Larger steps upset the momentum: only restarts make them safe.
         let shrink = shrink && restart;
@@ -185,7 +179,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         // Hand out the best iterate with its response.
         Iterate { γ: *γ, w: *response } = std::mem::take(&mut pool[best]);
         self.handed_out = best;
-        report.judge(problem, γ, response, options.criterion);
+        report.judge(&mut Solve { problem, γ, response, options, keep_history });
         report
     }
 }

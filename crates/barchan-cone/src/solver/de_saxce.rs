@@ -6,7 +6,7 @@
 //! from the last few (Anderson 1965) as long as the residual falls, and the inner solves are only
 //! as exact as the outer residual deserves.
 
-use super::{Report, Solver, SolverOptions, Status};
+use super::{Report, Solve, Solver, SolverOptions, Status};
 use crate::{ConeProblem, Friction};
 
 /// Steps that the extrapolation looks back.
@@ -49,12 +49,9 @@ impl<I: Default> DeSaxce<I> {
     pub fn solve<P: ConeProblem<Impulses = I>>(
         &mut self,
         inner: &mut impl Solver<P>,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
+        mut solve: Solve<'_, P>,
     ) -> Report {
+        let Solve { problem, γ, response, options, keep_history } = solve.reborrow();
         let mut total = Report::default();
         if problem.is_empty() {
             problem.clear_velocities(response);
@@ -73,7 +70,7 @@ impl<I: Default> DeSaxce<I> {
         let status = loop {
             inner_options.max_iterations = options.max_iterations - total.iterations;
             problem.set_shift(Some(&self.shift));
-            let report = inner.solve(problem, γ, response, &inner_options, false);
+            let report = inner.solve(Solve::new(problem, γ, response, &inner_options));
             problem.set_shift(None);
             total.iterations += report.iterations;
             total.operator_applications += report.operator_applications;
@@ -83,7 +80,7 @@ impl<I: Default> DeSaxce<I> {
 
             // The residual of the exact law.
             problem.set_law(Friction::Coulomb);
-            total.judge(problem, γ, response, options.criterion);
+            total.judge(&mut Solve { problem, γ, response, options, keep_history });
             let (residual, natural) = (total.residual, total.residuals.natural);
             if keep_history {
                 total.remember(residual);
@@ -114,7 +111,7 @@ impl<I: Default> DeSaxce<I> {
             problem.combine(1.0, &self.best, 0.0, &self.best, γ);
             problem.respond_to(γ, response);
             problem.set_law(Friction::Coulomb);
-            total.judge(problem, γ, response, options.criterion);
+            total.judge(&mut Solve { problem, γ, response, options, keep_history });
         }
         total.status = status;
         total

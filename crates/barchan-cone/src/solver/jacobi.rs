@@ -4,7 +4,7 @@
 //! It converges only where ω is small enough for the number of contacts that bodies share; the
 //! report tells.
 
-use super::{Report, Solver, SolverOptions, Status};
+use super::{Report, Solve, Solver, Status};
 use crate::{ConeProblem, DescentStep, Extrapolation, Friction, Metric};
 
 /// Iterations without a better residual after which a solve counts as stalled.
@@ -24,14 +24,8 @@ impl<I: Default> Default for Jacobi<I> {
 }
 
 impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
+    fn solve(&mut self, solve: Solve<'_, P>) -> Report {
+        let Solve { problem, γ, response, options, keep_history } = solve;
         let mut report = Report::default();
         if problem.is_empty() {
             problem.clear_velocities(response);
@@ -88,7 +82,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
             problem.clear_impulses(γ);
         }
         problem.respond_to(γ, response);
-        report.judge(problem, γ, response, options.criterion);
+        report.judge(&mut Solve { problem, γ, response, options, keep_history });
         report
     }
 }

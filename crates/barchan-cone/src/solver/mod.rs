@@ -32,20 +32,62 @@ const SMALL: usize = 1000;
 /// and the sweeps after which it does.
 const SWEEPS_OF_SMALL: u32 = 1000;
 
+/// What one solve is given: a problem, the vectors to work on, and the options.
+pub struct Solve<'a, P: ConeProblem> {
+    /// The problem.
+    pub problem: &'a mut P,
+    /// The impulses to start from, of the problem's length; zeros for a cold start. Afterwards the best
+    /// found.
+    pub γ: &'a mut P::Impulses,
+    /// Afterwards M⁻¹Dγ.
+    pub response: &'a mut P::Velocities,
+    /// Tolerance, limits, and options of the solver.
+    pub options: &'a SolverOptions,
+    /// Whether the report keeps the residual of every iteration.
+    pub keep_history: bool,
+}
+
+impl<'a, P: ConeProblem> Solve<'a, P> {
+    /// A solve without a history.
+    pub fn new(
+        problem: &'a mut P,
+        γ: &'a mut P::Impulses,
+        response: &'a mut P::Velocities,
+        options: &'a SolverOptions,
+    ) -> Self {
+        Self { problem, γ, response, options, keep_history: false }
+    }
+
+    /// The same with a history, if `keep_history` says so.
+    #[must_use]
+    pub fn with_history(self, keep_history: bool) -> Self {
+        Self { keep_history, ..self }
+    }
+
+    /// The same, borrowed for a shorter time.
+    pub fn reborrow(&mut self) -> Solve<'_, P> {
+        let Self { problem, γ, response, options, keep_history } = self;
+        Solve { problem, γ, response, options, keep_history: *keep_history }
+    }
+
+    /// The same with other options.
+    pub fn with<'b>(&'b mut self, options: &'b SolverOptions) -> Solve<'b, P> {
+        Solve { options, ..self.reborrow() }
+    }
+
+    /// Where there is nothing to solve: no response, and the report of that.
+    fn report_if_empty(&mut self) -> Option<Report> {
+        self.problem.is_empty().then(|| {
+            self.problem.clear_velocities(self.response);
+            Report::default()
+        })
+    }
+}
+
 /// A solver of cone complementarity problems. Its memory is kept between solves.
 pub trait Solver<P: ConeProblem> {
-    /// Solves `problem`.
-    ///
-    /// `γ` holds the impulses to start from (of the problem's length; zeros for a cold start)
-    /// and afterwards the best found; `response` afterwards holds M⁻¹Dγ.
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report;
+    /// Solves a problem.
+    fn solve(&mut self, solve: Solve<'_, P>) -> Report;
 }
 
 /// A solver chosen at run time, with its memory.
@@ -104,57 +146,40 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
 }
 
 impl<P: NewtonProblem + Relaxation> Solver<P> for Kind<P::Impulses, P::Velocities, P::Iterate> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
+    fn solve(&mut self, solve: Solve<'_, P>) -> Report {
         match self {
-            Self::Apgd(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Scip(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Sweeping(solver) => solver.solve(problem, γ, response, options, keep_history),
-            Self::Jacobi(solver) => solver.solve(problem, γ, response, options, keep_history),
+            Self::Apgd(solver) => solver.solve(solve),
+            Self::Scip(solver) => solver.solve(solve),
+            Self::Sweeping(solver) => solver.solve(solve),
+            Self::Jacobi(solver) => solver.solve(solve),
         }
     }
 }
 
 impl<P: NewtonProblem + Relaxation> Solver<P> for AnySolver<P::Impulses, P::Velocities, P::Iterate> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
-        let options = SolverOptions { name: self.name, ..*options };
-        let solve = if self.name == SolverName::Auto { Self::solve_by_choice } else { Self::solve_as_told };
-        solve(self, problem, γ, response, &options, keep_history)
+    fn solve(&mut self, mut solve: Solve<'_, P>) -> Report {
+        let options = SolverOptions { name: self.name, ..*solve.options };
+        let solve = solve.with(&options);
+        if self.name == SolverName::Auto { self.solve_by_choice(solve) } else { self.solve_as_told(solve) }
     }
 }
 
 impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     fn solve_as_told<P: NewtonProblem + Relaxation<Impulses = I, Velocities = V, Iterate = S>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        keep_history: bool,
+        mut solve: Solve<'_, P>,
     ) -> Report {
+        let options = solve.options;
         if options.law() == Friction::Coulomb && !options.name.knows_coulomb() {
-            let report = self.outer.solve(&mut self.kind, problem, γ, response, options, keep_history);
+            let report = self.outer.solve(&mut self.kind, solve);
             return report.by(options.name);
         }
-        let mut report = self.kind.solve(problem, γ, response, options, keep_history);
+        let mut report = self.kind.solve(solve.reborrow());
         let is_coulomb = options.law() == Friction::Coulomb;
         if report.status == Status::Stalled && is_coulomb && options.name == SolverName::AcceleratedGs {
             // Where momentum under the exact law leads nowhere, the convex problems do.
             let rest = options.after(report.iterations);
-            report = report.followed_by(self.outer.solve(&mut self.kind, problem, γ, response, &rest, keep_history));
+            report = report.followed_by(self.outer.solve(&mut self.kind, solve.with(&rest)));
         }
         report.by(options.name)
     }
@@ -164,27 +189,24 @@ impl<I: Default, V: Default, S: Default> AnySolver<I, V, S> {
     /// those are shows by trying. The interior point takes them over, under the associated law.
     fn solve_by_choice<P: NewtonProblem + Relaxation<Impulses = I, Velocities = V, Iterate = S>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        keep_history: bool,
+        mut solve: Solve<'_, P>,
     ) -> Report {
-        let is_small = options.law() == Friction::Associated && problem.contacts() <= SMALL;
+        let options = solve.options;
+        let is_small = options.law() == Friction::Associated && solve.problem.contacts() <= SMALL;
         let limit = if is_small { SWEEPS_OF_SMALL } else { u32::MAX };
         let sweeps = SolverOptions {
             name: SolverName::AcceleratedGs,
             max_iterations: options.max_iterations.min(limit),
             ..*options
         };
-        let report = self.solve_as_told(problem, γ, response, &sweeps, keep_history);
+        let report = self.solve_as_told(solve.with(&sweeps));
         let is_over = matches!(report.status, Status::Converged | Status::BadProblem);
         if is_over || !is_small || report.iterations >= options.max_iterations {
             return report;
         }
         let rest = SolverOptions { name: SolverName::Scip, ..options.after(report.iterations) };
         let second = self.second.get_or_insert_default();
-        let next = second.solve(problem, γ, response, &rest, keep_history);
+        let next = second.solve(solve.with(&rest));
         report.followed_by(next).by(SolverName::Scip)
     }
 }

@@ -1,7 +1,7 @@
 //! What every solve tells about itself.
 
-use super::SolverName;
-use crate::{ConeProblem, Criterion, Residuals};
+use super::{Solve, SolverName};
+use crate::{ConeProblem, Residuals};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -102,14 +102,12 @@ impl Report {
     }
 
     /// Takes down the residuals and the objective of the impulses that a solve hands out.
-    pub(crate) fn judge<P: ConeProblem>(
-        &mut self, problem: &mut P, γ: &P::Impulses, w: &P::Velocities, by: Criterion
-    ) {
-        let (residuals, work) = problem.residuals(γ, w);
+    pub(crate) fn judge<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) {
+        let (residuals, work) = solve.problem.residuals(solve.γ, solve.response);
         self.residuals = residuals;
-        self.residual = residuals.by(by);
+        self.residual = residuals.by(solve.options.criterion);
         // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
-        self.objective = 0.5 * (work + problem.dot_bias(γ));
+        self.objective = 0.5 * (work + solve.problem.dot_bias(solve.γ));
     }
 
     /// Adds the history of a solve that goes on where this one has stopped.

@@ -23,7 +23,7 @@
 //! what it leaves of a row's velocity, the next step removes.
 
 use super::jordan::{Cone, Scaling};
-use super::{Apgd, Friction, Report, Solver, SolverOptions, Status};
+use super::{Apgd, Friction, Report, Solve, Solver, Status};
 use crate::{Fold, NewtonOptions, NewtonProblem, Unknown};
 use glam::DVec3;
 
@@ -91,32 +91,24 @@ impl<I, V> Scip<I, V> {
 }
 
 impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
-        let mut report = Report::default();
-        if problem.is_empty() {
-            problem.clear_velocities(response);
+    fn solve(&mut self, mut solve: Solve<'_, P>) -> Report {
+        if let Some(report) = solve.report_if_empty() {
             return report;
         }
-        problem.set_law(Friction::Associated);
-        let status = self.start(problem, γ, response, options, &mut report);
-        if keep_history {
+        let mut report = Report::default();
+        solve.problem.set_law(Friction::Associated);
+        let status = self.start(&mut solve, &mut report);
+        if solve.keep_history {
             report.remember(report.residual);
         }
         report.status = match status {
             Some(status) => status,
-            None => self.iterate(problem, γ, response, options, keep_history, &mut report),
+            None => self.iterate(&mut solve, &mut report),
         };
         if report.status == Status::Stalled {
-            self.polish(problem, γ, response, options, keep_history, &mut report);
+            self.polish(&mut solve, &mut report);
         }
-        report.judge(problem, γ, response, options.criterion);
+        report.judge(&mut solve);
         report
     }
 }
@@ -126,12 +118,10 @@ impl<I: Default, V: Default> Scip<I, V> {
     /// point to start from. Returns a status if that was all.
     fn start<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) -> Option<Status> {
+        let Solve { problem, γ, response, options, .. } = solve.reborrow();
         problem.set_metric(crate::Metric::Contact);
         // None at all: its gradient is b, without which there is nowhere to start from.
         problem.clear_impulses(&mut self.γ);
@@ -178,13 +168,10 @@ impl<I: Default, V: Default> Scip<I, V> {
 
     fn iterate<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        keep_history: bool,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) -> Status {
+        let Solve { problem, γ, response, options, keep_history } = solve.reborrow();
         // The best residual, and the best of the iterates: the first of them may be far worse than
         // the impulses to start from.
         let (mut best, mut lowest, mut last_lower) = (report.residual, f64::INFINITY, 0);
@@ -232,14 +219,11 @@ impl<I: Default, V: Default> Scip<I, V> {
     /// Hands the best impulses to APGD for what iterations are left.
     fn polish<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        keep_history: bool,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) {
-        let rest = self.apgd.solve(problem, γ, response, &options.after(report.iterations), keep_history);
+        let options = solve.options.after(report.iterations);
+        let rest = self.apgd.solve(solve.with(&options));
         report.remember_all(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;

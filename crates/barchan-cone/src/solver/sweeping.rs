@@ -9,7 +9,7 @@
 //!   its restart carry over from APGD with a far better step. The velocities at
 //!   y = γ + β(γ − γ⁻) follow from those of the last two iterates by linearity.
 
-use super::{Report, Solver, SolverName, SolverOptions, Status};
+use super::{Report, Solve, Solver, SolverName, SolverOptions, Status};
 use crate::{Borders, Friction, Order, Relaxation, Rule};
 
 /// Sweeps without a look at the residual, which costs half a sweep: the first time, and at most.
@@ -106,28 +106,20 @@ fn spare(taken: [usize; 3]) -> usize {
 }
 
 impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        keep_history: bool,
-    ) -> Report {
-        let mut report = Report::default();
-        if problem.is_empty() {
-            problem.clear_velocities(response);
+    fn solve(&mut self, mut solve: Solve<'_, P>) -> Report {
+        if let Some(report) = solve.report_if_empty() {
             return report;
         }
-        let style = Style::of(options);
-        problem.set_law(style.rule.law);
-        problem.prepare(style.order, style.borders);
+        let mut report = Report::default();
+        let style = Style::of(solve.options);
+        solve.problem.set_law(style.rule.law);
+        solve.problem.prepare(style.order, style.borders);
         for _ in 0..=SECOND_LOOKS {
-            report.status = self.run(problem, γ, &style, options, keep_history, &mut report);
-            problem.leave(&self.pool[0], γ, response);
+            report.status = self.run(&mut solve, &style, &mut report);
+            solve.problem.leave(&self.pool[0], solve.γ, solve.response);
             report.operator_applications += 1;
-            report.judge(problem, γ, response, options.criterion);
-            if report.status != Status::Converged || report.residual <= options.tolerance {
+            report.judge(&mut solve);
+            if report.status != Status::Converged || report.residual <= solve.options.tolerance {
                 return report;
             }
         }
@@ -140,13 +132,11 @@ impl<S: Default> Sweeping<S> {
     /// Sweeps from γ until something ends it. The best iterate is then the first of the pool.
     fn run<P: Relaxation<Iterate = S>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
+        solve: &mut Solve<'_, P>,
         style: &Style,
-        options: &SolverOptions,
-        history: bool,
         report: &mut Report,
     ) -> Status {
+        let Solve { problem, γ, options, keep_history, .. } = solve;
         let pool = &mut self.pool;
         let (mut last, mut present, mut best) = (0, 0, 0);
         problem.enter(γ, &mut pool[0]);
@@ -163,7 +153,7 @@ impl<S: Default> Sweeping<S> {
         let patience = if coulomb && style.momentum { SHORT_PATIENCE } else { PATIENCE };
 
         let status = loop {
-            let due = history
+            let due = *keep_history
                 || likely == 0.0
                 || ratio * likely <= options.tolerance
                 || report.iterations - seen >= blind
@@ -179,7 +169,7 @@ impl<S: Default> Sweeping<S> {
                     last = present;
                     continue;
                 }
-                if history {
+                if *keep_history {
                     report.remember(residual);
                 }
                 (ratio, seen) = (if likely > 0.0 { residual / likely } else { f64::INFINITY }, report.iterations);

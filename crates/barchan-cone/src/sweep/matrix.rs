@@ -187,7 +187,7 @@ impl Relaxation for BlockSparse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
+    use crate::solver::{AnySolver, Report, Solve, Solver, SolverName, SolverOptions, Status};
     use crate::{ContactScalars, Friction, MatrixFree, NewtonProblem, Problem, Workspace};
 
     /// A chain of spheres on a floor, pressed together, with a second chain on top.
@@ -234,7 +234,7 @@ mod tests {
         let (mut γ, mut response, mut u) = (ContactVec::default(), P::Velocities::default(), ContactVec::default());
         problem.clear_impulses(&mut γ);
         let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-        let report = solver.solve(problem, &mut γ, &mut response, options, false);
+        let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options));
         problem.set_shift(None);
         problem.gradient(&γ, &mut u);
         (u, report)
