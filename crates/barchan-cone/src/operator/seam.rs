@@ -95,6 +95,11 @@ pub trait ConeProblem {
     /// out ← a·x + c·y.
     fn combine(&mut self, a: f64, x: &Self::Impulses, c: f64, y: &Self::Impulses, out: &mut Self::Impulses);
 
+    /// to ← from.
+    fn copy(&mut self, from: &Self::Impulses, to: &mut Self::Impulses) {
+        self.combine(1.0, from, 0.0, from, to);
+    }
+
     /// Chooses the metric H for projections and steps.
     fn set_metric(&mut self, metric: Metric);
 

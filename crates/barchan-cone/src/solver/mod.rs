@@ -9,8 +9,10 @@ pub mod de_saxce;
 pub mod jacobi;
 mod jordan;
 pub mod options;
+mod pool;
 pub mod report;
 pub mod scip;
+mod stopping;
 pub mod sweeping;
 
 pub use crate::{Borders, Criterion, Friction, Metric, Order};
@@ -81,6 +83,13 @@ impl<'a, P: ConeProblem> Solve<'a, P> {
             self.problem.clear_velocities(self.response);
             Report::default()
         })
+    }
+
+    /// Gives γ the shape of the problem, projects it onto the cones and finds its response.
+    fn project_start(&mut self) {
+        self.problem.shape_impulses(self.γ);
+        self.problem.project(self.γ);
+        self.problem.respond_to(self.γ, self.response);
     }
 }
 
