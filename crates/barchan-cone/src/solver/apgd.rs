@@ -83,7 +83,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         report.status = self.iterate(&mut solve, &mut report);
         // Hand out the best iterate with its response.
         Iterate { γ: *solve.γ, w: *solve.response } = self.pool.take_best();
-        report.judge(&mut solve);
+        report.record_residuals(&mut solve);
         report
     }
 }

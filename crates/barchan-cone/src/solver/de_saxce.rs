@@ -72,7 +72,7 @@ impl<I: Default> DeSaxce<I> {
             solve.problem.copy(&self.best, solve.γ);
             solve.problem.respond_to(solve.γ, solve.response);
             solve.problem.set_law(Friction::Coulomb);
-            total.judge(&mut solve);
+            total.record_residuals(&mut solve);
         }
         total
     }
@@ -111,7 +111,7 @@ impl<I: Default> DeSaxce<I> {
 
             // The residual of the exact law.
             solve.problem.set_law(Friction::Coulomb);
-            total.judge(solve);
+            total.record_residuals(solve);
             let natural = total.residuals.natural;
             let next = stopping.observe(total.residual, false, total);
             if stopping.is_best() {

@@ -38,7 +38,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
         solve.project_start();
         report.operator_applications = 1;
         report.status = self.iterate(&mut solve, &mut report);
-        report.judge(&mut solve);
+        report.record_residuals(&mut solve);
         report
     }
 }

@@ -95,14 +95,14 @@ impl Report {
     }
 
     /// Adds the present state, with this residual, to the history.
-    pub(crate) fn remember(&mut self, residual: f64) {
+    pub(crate) fn record(&mut self, residual: f64) {
         let Report { iterations, operator_applications, watch, .. } = *self;
         let seconds = watch.0.elapsed().as_secs_f64();
         self.history.push(Moment { iterations, operator_applications, seconds, residual });
     }
 
-    /// Takes down the residuals and the objective of the impulses that a solve hands out.
-    pub(crate) fn judge<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) {
+    /// Records the residuals and the objective of the impulses that a solve hands out.
+    pub(crate) fn record_residuals<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) {
         let (residuals, work) = solve.problem.residuals(solve.γ, solve.response);
         self.residuals = residuals;
         self.residual = residuals.by(solve.options.criterion);
@@ -110,8 +110,8 @@ impl Report {
         self.objective = 0.5 * (work + solve.problem.dot_bias(solve.γ));
     }
 
-    /// Adds the history of a solve that goes on where this one has stopped.
-    pub(crate) fn remember_all(&mut self, next: &Report) {
+    /// Adds the history of a solve that went on where this one had stopped.
+    pub(crate) fn append_history(&mut self, next: &Report) {
         let pause = next.watch.0.duration_since(self.watch.0).as_secs_f64();
         self.history.extend(next.history.iter().map(|moment| Moment {
             iterations: moment.iterations + self.iterations,
@@ -123,7 +123,7 @@ impl Report {
 
     /// The report of two solves of which the second went on where the first had stopped.
     pub(crate) fn followed_by(mut self, next: Report) -> Report {
-        self.remember_all(&next);
+        self.append_history(&next);
         Report {
             iterations: self.iterations + next.iterations,
             operator_applications: self.operator_applications + next.operator_applications,
@@ -146,7 +146,7 @@ mod tests {
         for iteration in 1..=2 {
             sleep(Duration::from_millis(2));
             report.iterations = iteration;
-            report.remember(1.0 / f64::from(iteration));
+            report.record(1.0 / f64::from(iteration));
         }
         report
     }

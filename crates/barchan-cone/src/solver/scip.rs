@@ -100,7 +100,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         solve.problem.set_law(Friction::Associated);
         let status = self.start(&mut solve, &mut report);
         if solve.keep_history {
-            report.remember(report.residual);
+            report.record(report.residual);
         }
         report.status = match status {
             Some(status) => status,
@@ -109,7 +109,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         if report.status == Status::Stalled {
             self.polish(&mut solve, &mut report);
         }
-        report.judge(&mut solve);
+        report.record_residuals(&mut solve);
         report
     }
 }
@@ -205,7 +205,7 @@ impl<I: Default, V: Default> Scip<I, V> {
     ) {
         let options = solve.options.after(report.iterations);
         let rest = self.apgd.solve(solve.with(&options));
-        report.remember_all(&rest);
+        report.append_history(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;
         report.status = rest.status;

@@ -68,7 +68,7 @@ impl Stopping {
             return Next::StartCold;
         }
         if self.keep_history {
-            report.remember(residual);
+            report.record(residual);
         }
         self.is_best = residual < self.best_residual;
         if self.is_best {

@@ -138,7 +138,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
             report.status = self.iterate(&mut solve, &method, &mut report);
             solve.problem.leave(self.pool.best(), solve.γ, solve.response);
             report.operator_applications += 1;
-            report.judge(&mut solve);
+            report.record_residuals(&mut solve);
             if report.status != Status::Converged || report.residual <= solve.options.tolerance {
                 return report;
             }
