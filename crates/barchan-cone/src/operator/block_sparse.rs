@@ -179,14 +179,6 @@ impl<'a> BlockSparse<'a> {
         sum.sum()
     }
 
-    /// out ← Wγ + b, where `w` is the response of γ.
-    pub(crate) fn gradient_of_response(&self, w: &Response, out: &mut ContactVec) {
-        self.shape_impulses(out);
-        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
-            *out = self.gradient_block(w, self.bias(), k).store();
-        }
-    }
-
     /// g = Wγ + b of a block.
     fn gradient_block(&self, w: &Response, bias: &ContactVec, k: usize) -> V3<F4> {
         V3::load(&w.0.blocks()[k]) + V3::load(&bias.blocks()[k])
@@ -199,10 +191,6 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn contacts(&self) -> usize {
         self.problem.contacts()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.problem.contacts() == 0
     }
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
@@ -276,10 +264,7 @@ impl ConeProblem for BlockSparse<'_> {
     }
 
     fn mean_scale(&self) -> f64 {
-        match self.metric {
-            Metric::Contact | Metric::Scalar => 1.0,
-            Metric::Identity => 1.0 / self.η,
-        }
+        self.metric.mean_scale(1.0 / self.η)
     }
 
     fn project(&mut self, γ: &mut ContactVec) {
@@ -291,10 +276,11 @@ impl ConeProblem for BlockSparse<'_> {
         });
     }
 
-    fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
-        let mut w = Response::default();
-        self.respond_to(γ, &mut w);
-        self.gradient_of_response(&w, out);
+    fn gradient_at(&mut self, w: &Response, out: &mut ContactVec) {
+        self.shape_impulses(out);
+        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
+            *out = self.gradient_block(w, self.bias(), k).store();
+        }
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
