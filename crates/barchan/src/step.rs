@@ -14,8 +14,8 @@ use crate::scene::{Place, Scene, SceneError};
 use crate::util::cpu::thread_seconds;
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
-use barchan_cone::solver::{AnySolver, Report, Solve, Solver, SolverName, SolverOptions, Status};
-use barchan_cone::{Agreement, BodyVec, ContactVec, MatrixFree, Problem, SweepIterate, System, Workspace};
+use barchan_cone::solver::{Report, Solve, Solver, SolverFor, SolverName, SolverOptions, Status};
+use barchan_cone::{Agreement, BodyVec, ContactVec, MatrixFree, Problem, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -135,7 +135,7 @@ pub struct Simulation {
     free: Vec<[glam::DVec3; 2]>,
     problem: Problem,
     workspace: Workspace,
-    solver: AnySolver<ContactVec, BodyVec, SweepIterate>,
+    solver: SolverFor<MatrixFree<'static>>,
     warm: WarmStart,
     γ: ContactVec,
     response: BodyVec,
@@ -221,7 +221,7 @@ impl Simulation {
             free: Vec::new(),
             problem: Problem::default(),
             workspace: Workspace::default(),
-            solver: AnySolver::new(options.solver.name),
+            solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             warm: WarmStart::default(),
             γ: ContactVec::default(),
             response: BodyVec::default(),

@@ -49,7 +49,7 @@ impl<I: Default, V: Default> Default for Apgd<I, V> {
 
 impl<I, V> Apgd<I, V> {
     /// The estimate that the next solve starts from: all that it takes over from the last.
-    pub(crate) fn estimate(&mut self) -> &mut Option<f64> {
+    pub(super) fn lipschitz(&mut self) -> &mut Option<f64> {
         &mut self.lipschitz
     }
 }

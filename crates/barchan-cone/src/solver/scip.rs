@@ -85,9 +85,9 @@ impl<I: Default, V: Default> Default for Scip<I, V> {
 }
 
 impl<I, V> Scip<I, V> {
-    /// What the next solve takes over from the last.
-    pub(crate) fn estimate(&mut self) -> &mut Option<f64> {
-        self.apgd.estimate()
+    /// The estimate of APGD: all that the next solve takes over from the last.
+    pub(super) fn lipschitz(&mut self) -> &mut Option<f64> {
+        self.apgd.lipschitz()
     }
 }
 

@@ -100,7 +100,7 @@ impl Simulation {
         out.reserve(self.world.bodies.len() * (a_body + 8) + self.warm.impulses().len() * 58 + (1 << 16));
         self.steps.pack(out);
         self.ordered.pack(out);
-        self.solver.memory().pack(out);
+        self.solver.estimates().pack(out);
         self.world.keep(out);
         self.warm.keep(out);
         // Whoever has forgotten the impulses has no contacts to show.
@@ -128,7 +128,7 @@ impl Simulation {
         let Kept { steps, ordered, memory, world, warm, normals, domain } = kept;
         let domain = domain.map(|domain| Domain::resume(scene, domain, cuts, comm)).transpose()?;
         let mut this = Self::new(World { materials, ..world }, StepOptions::from(scene));
-        this.solver.remember(memory);
+        this.solver.restore_estimates(memory);
         this.problem.normals = normals;
         Ok(Self { steps, ordered, warm, domain, ..this })
     }
@@ -158,7 +158,7 @@ impl Simulation {
             let Pieces { impulses, steps, memory } = pieces;
             let warm = warm_start(&world.bodies, impulses);
             let mut this = Self::new(world, StepOptions::from(scene));
-            this.solver.remember(memory);
+            this.solver.restore_estimates(memory);
             return Ok(Self { steps, warm, ..this });
         }
         let mut places = Vec::new();
@@ -190,7 +190,7 @@ impl Simulation {
         let Pieces { impulses, steps, memory } = pieces;
         domain.settle_anew(scene, &mut world, impulses);
         let mut this = Self::new(world, StepOptions::from(scene));
-        this.solver.remember(memory);
+        this.solver.restore_estimates(memory);
         Ok(Self { steps, domain: Some(domain), ..this })
     }
 }
