@@ -6,3 +6,4 @@ pub(crate) mod contactwise;
 pub(crate) mod kernels;
 pub mod matrix_free;
 pub mod seam;
+mod solvers;

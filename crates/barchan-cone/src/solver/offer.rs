@@ -7,7 +7,7 @@
 //! cannot be made, and so cannot be asked to solve anything.
 
 use super::{AnySolver, Report, Scip, Solve, Solver, SolverName, Sweeping};
-use crate::{BlockSparse, BodyVec, ConeProblem, ContactVec, MatrixFree, Response, RowsIterate, SweepIterate};
+use crate::ConeProblem;
 use std::fmt;
 
 /// A problem that [`AnySolver`] can solve.
@@ -107,25 +107,3 @@ impl fmt::Display for NotOffered {
 }
 
 impl std::error::Error for NotOffered {}
-
-// The two operators of this crate offer everything. Their solvers are compiled here, and nowhere else.
-
-impl Solvable for MatrixFree<'_> {
-    type Sweeping = Sweeping<SweepIterate>;
-    type InteriorPoint = Scip<ContactVec, BodyVec>;
-
-    #[inline(never)]
-    fn solve_by(solver: &mut SolverFor<Self>, solve: Solve<'_, Self>) -> Report {
-        solver.run(solve)
-    }
-}
-
-impl Solvable for BlockSparse<'_> {
-    type Sweeping = Sweeping<RowsIterate>;
-    type InteriorPoint = Scip<ContactVec, Response>;
-
-    #[inline(never)]
-    fn solve_by(solver: &mut SolverFor<Self>, solve: Solve<'_, Self>) -> Report {
-        solver.run(solve)
-    }
-}
