@@ -86,3 +86,30 @@ impl<T: Default> Pool<T> {
         std::mem::take(&mut self.slots[self.best])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last, the present and the best are never overwritten, and a new solve starts from one.
+    #[test]
+    fn the_next_iterate_takes_the_place_of_none_in_use() {
+        let mut pool = Pool::<u32>::default();
+        *pool.restart() = 100;
+        for iterate in 101..120 {
+            let (before, best) = (*pool.present(), *pool.best());
+            pool.take_next();
+            if iterate == 105 {
+                // What is kept while the next is being made stays as well.
+                pool.keep_present();
+            }
+            pool.advance(iterate);
+            assert_eq!((*pool.last(), *pool.present()), (before, iterate));
+            assert_eq!(*pool.best(), if iterate == 105 { before } else { best });
+        }
+        pool.return_to_best();
+        assert_eq!((*pool.last(), *pool.present(), pool.take_best()), (104, 104, 104));
+        *pool.restart() = 7;
+        assert_eq!((*pool.last(), *pool.present(), *pool.best()), (7, 7, 7));
+    }
+}

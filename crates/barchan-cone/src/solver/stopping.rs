@@ -4,7 +4,7 @@
 //! a status. The rule remembers the best residual and writes the history; the iterate that belongs to
 //! the best is the solver's to keep.
 
-use super::{Report, Solve, Status};
+use super::{Report, Solve, SolverOptions, Status};
 use crate::ConeProblem;
 
 /// What a solver does next.
@@ -47,10 +47,14 @@ pub(super) struct Stopping {
 
 impl Stopping {
     pub(super) fn new<P: ConeProblem>(solve: &Solve<'_, P>, patience: u32, not_finite: NotFinite) -> Self {
+        Self { keep_history: solve.keep_history, ..Self::of(solve.options, patience, not_finite) }
+    }
+
+    fn of(options: &SolverOptions, patience: u32, not_finite: NotFinite) -> Self {
         Self {
-            tolerance: solve.options.tolerance,
-            max_iterations: solve.options.max_iterations,
-            keep_history: solve.keep_history,
+            tolerance: options.tolerance,
+            max_iterations: options.max_iterations,
+            keep_history: false,
             patience,
             not_finite,
             may_start_cold: matches!(not_finite, NotFinite::BadProblem | NotFinite::Diverged),
@@ -118,22 +122,14 @@ mod tests {
 
     /// A rule with a tolerance of 0.1, at most ten iterations and a patience of three.
     fn stopping(not_finite: NotFinite) -> Stopping {
-        Stopping {
-            tolerance: 0.1,
-            max_iterations: 10,
-            keep_history: true,
-            patience: 3,
-            not_finite,
-            may_start_cold: matches!(not_finite, NotFinite::BadProblem | NotFinite::Diverged),
-            best_residual: f64::INFINITY,
-            best_iteration: 0,
-            is_best: false,
-        }
+        let options = SolverOptions { tolerance: 0.1, max_iterations: 10, ..SolverOptions::default() };
+        Stopping { keep_history: true, ..Stopping::of(&options, 3, not_finite) }
     }
 
     /// What the rule says to each of these residuals, an iteration each.
     fn answers(not_finite: NotFinite, residuals: &[f64]) -> (Vec<Next>, Stopping, Report) {
-        let (mut rule, mut report) = (stopping(not_finite), Report::default());
+        let mut rule = stopping(not_finite);
+        let mut report = Report::default();
         let mut next = Vec::new();
         for &residual in residuals {
             next.push(rule.observe(residual, false, &mut report));
