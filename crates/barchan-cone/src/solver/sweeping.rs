@@ -166,6 +166,7 @@ impl<S: Default> Sweeping<S> {
         report.operator_applications += 1;
 
         loop {
+            // A look at the residual, where one is due.
             let is_last = report.iterations >= options.max_iterations;
             if keep_history || is_last || looks.is_due(options.tolerance, report.iterations) {
                 looks.lengthen(report.iterations);
@@ -193,6 +194,7 @@ impl<S: Default> Sweeping<S> {
                         return status;
                     }
                 }
+                // Too much momentum: go on from the best, with less.
                 if momentum.drop_if_astray(residual, report.iterations, &stopping) {
                     pool.return_to_best();
                 }
