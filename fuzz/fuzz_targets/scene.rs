@@ -1,7 +1,7 @@
 #![no_main]
 
 #[allow(dead_code)] // Every target takes one of them.
-#[path = "../../crates/barchan/tests/fuzz/judges.rs"]
-mod judges;
+#[path = "../../crates/barchan/tests/fuzz/oracles.rs"]
+mod oracles;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| judges::scene(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| oracles::scene(bytes));

@@ -12,7 +12,7 @@ use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, counted, grouped, short};
 use barchan::partition::{Cartesian, PartitionError, PartitionName};
 use barchan::run::frame_count;
-use barchan::scene::{Compression, Place, Radius, Scene, SceneError};
+use barchan::scene::{Compression, Location, Radius, Scene, SceneError};
 use barchan::world::{Materials, Motion};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -144,7 +144,7 @@ fn radii(groups: &[Group<'_>]) -> String {
 
 /// How ranks share the scene.
 fn share(scene: &Scene, ranks: u32) -> Result<String, SceneError> {
-    let place = || Place::Whole(format!("scene \"{}\"", scene.name));
+    let place = || Location::Whole(format!("scene \"{}\"", scene.name));
     let fault = |error: PartitionError| SceneError::new(place(), "domain", error.to_string());
     let domain = &scene.domain;
     scene.check_room(ranks as usize)?;

@@ -1,6 +1,6 @@
 //! A run on its way: what `barchan run` and `barchan restart` do alike.
 
-use crate::args::GoingArgs;
+use crate::args::RunControlArgs;
 use crate::failure::{Failure, note, print};
 use crate::interrupt;
 use crate::progress::Display;
@@ -18,30 +18,30 @@ use std::path::Path;
 
 /// Does `work` on every rank that was asked for. From here on Ctrl-C is heard.
 pub(crate) fn on_ranks(
-    going: &GoingArgs,
+    control: &RunControlArgs,
     work: impl Fn(Box<dyn Communicator>) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
     interrupt::listen()?;
-    ranks::on_each(going.ranks, going.threads, work)
+    ranks::on_each(control.ranks, control.threads, work)
 }
 
 /// Fails where the scene, or the number of ranks, has no room for what was asked for.
-pub(crate) fn refuse(going: &GoingArgs, scene: &Scene, ranks: usize) -> Result<(), Failure> {
-    if ranks > 1 && !going.dump_problem.is_empty() {
+pub(crate) fn refuse(control: &RunControlArgs, scene: &Scene, ranks: usize) -> Result<(), Failure> {
+    if ranks > 1 && !control.dump_problem.is_empty() {
         return Err(cannot_dump(DumpError::Ranks { ranks }));
     }
-    if ranks > 1 && going.view.is_some() {
+    if ranks > 1 && control.view.is_some() {
         return Err(Failure::Input(format!(
             "--view is for a run on one rank, and this one has {ranks}; barchan view DIR shows the frames of a run on \
              any number of them while they are written"
         )));
     }
-    let steps = going.options().steps_of(scene);
+    let steps = control.options().steps_of(scene);
     if steps > Time::MOST_STEPS {
         let most = grouped(Time::MOST_STEPS);
         return Err(Failure::Input(format!("the end is {} steps away; a run has at most {most}", grouped(steps))));
     }
-    match going.asks_for_checkpoints() {
+    match control.asks_for_checkpoints() {
         Some(option) if scene.checkpoint.keep == 0 => Err(Failure::Input(format!(
             "{option} asks for checkpoints, but the scene keeps none (checkpoint.keep is 0): keep at least one, such as \
              2, or leave {option} out"
@@ -66,8 +66,8 @@ pub(crate) struct Voice {
 
 impl Voice {
     /// The voice of this rank.
-    pub(crate) fn of(going: &GoingArgs, comm: &dyn Communicator) -> Self {
-        let &GoingArgs { quiet, json, no_report, .. } = going;
+    pub(crate) fn of(control: &RunControlArgs, comm: &dyn Communicator) -> Self {
+        let &RunControlArgs { quiet, json, no_report, .. } = control;
         Self { rank: comm.rank(), ranks: comm.size(), quiet, json, report: !no_report }
     }
 
@@ -183,7 +183,7 @@ pub(crate) fn announce(voice: &Voice, scene: &Scene, steps: u64) {
     if voice.quiet || !voice.speaks() {
         return;
     }
-    let walls = scene.body.iter().filter(|body| body.shape.bounding_radius().is_none()).count();
+    let walls = scene.body.iter().filter(|body| body.shape.is_unbounded()).count();
     let ranks = if voice.ranks == 1 { String::new() } else { format!("{} ranks of ", voice.ranks) };
     note(format_args!(
         "{}: {}, {} of {} s, {ranks}{}",

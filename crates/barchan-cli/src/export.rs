@@ -3,7 +3,7 @@
 use crate::args::ExportArgs;
 use crate::failure::{Failure, note};
 use crate::interrupt::{self, Stoppable};
-use crate::sound::{self, Lost, Trouble};
+use crate::readable_frames::{self, Lost, Trouble};
 use crate::spare;
 use barchan::output::human::counted;
 use barchan::output::{
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
                 ExportError::Write(error) => Failure::Failed(format!("cannot write to standard output: {error}")),
                 ExportError::Read(error) => error.into(),
             })?
-            .judge("the table");
+            .fail_if_any("the table");
     };
     interrupt::listen_for(path)?;
     let written = match args.vtkhdf {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     }
     let lost = written?;
     note(format_args!("{}: {}", path.display(), counted(lost.kept() as u64, "frame", "frames")));
-    lost.judge(path.display())
+    lost.fail_if_any(path.display())
 }
 
 /// The numbers of the frames that were asked for: the last one unless told. A VTKHDF file has all.
@@ -65,7 +65,7 @@ fn chosen(args: &ExportArgs, stored: &StoredFrames) -> Result<Range<usize>, Fail
 
 fn vtkhdf(path: &Path, stored: &StoredFrames) -> Result<Lost, Failure> {
     let read = |stored: &StoredFrames, index| stored.read_bodies(index).map(drop);
-    sound::make(stored, read, |stored| {
+    readable_frames::make(stored, read, |stored| {
         let mut file = Stoppable(AtomicFile::create(path).map_err(|error| Trouble::Other(error.into()))?);
         write_vtkhdf(&mut file, stored).map_err(|error| match error {
             ExportError::Write(error) => Trouble::Other(unwritten(path, &error)),

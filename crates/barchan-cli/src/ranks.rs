@@ -19,7 +19,7 @@ const LAUNCHERS: [[&str; 2]; 4] = [
     ["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"],
 ];
 
-/// This process's line to the others. The thread that calls this must make all calls on it.
+/// This process's communicator. The thread that calls this must make all calls on it.
 fn communicator() -> Result<Box<dyn Communicator>, Failure> {
     let patience = patience(variable(PATIENCE_VARIABLE).as_deref());
     let mut communicator = start(*patience.as_ref().unwrap_or(&barchan::comm::PATIENCE))?;
@@ -40,7 +40,7 @@ pub(crate) fn speaks() -> bool {
     number(variable).is_none_or(|rank| rank == 0)
 }
 
-/// A failure before there is a line to the others, who have mostly come to the same. The first says it
+/// A failure before there is a communicator: the others have mostly come to the same. The first says it
 /// at once, since nobody knows whether there will be a line; then all leave together.
 pub(crate) fn refuse(failure: Failure) -> Failure {
     if launched(variable).is_none_or(|(_, processes)| processes == 1) {

@@ -3,7 +3,7 @@
 use crate::args::RenderArgs;
 use crate::failure::{Failure, note, print_bytes};
 use crate::interrupt;
-use crate::sound::{self, Lost, Trouble};
+use crate::readable_frames::{self, Lost, Trouble};
 use crate::spare;
 use barchan::output::{
     FrameError, Look, PictureOptions, StoredFrames, VideoError, VideoKind, VideoOptions, View, encode_image,
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<(), Failure> {
     }
     let lost = made?;
     note(format_args!("{path} is written"));
-    lost.judge(path)
+    lost.fail_if_any(path)
 }
 
 /// Whether the file can be what it is to be. Before anything is done.
@@ -98,7 +98,7 @@ fn bodies(frames: &StoredFrames, index: usize) -> Result<Bodies, FrameError> {
 /// A video of the frames that can be read.
 fn film(args: &RenderArgs, frames: &StoredFrames, options: &PictureOptions) -> Result<Lost, Failure> {
     let read = |frames: &StoredFrames, index| frames.read_bodies(index).map(drop);
-    sound::make(frames, read, |frames| {
+    readable_frames::make(frames, read, |frames| {
         let last = frames.len() - 1;
         let mut look = Look::of(&bodies(frames, last)?, options.colour);
         for k in (0..last).step_by(last.div_ceil(LOOKS).max(1)) {

@@ -4,7 +4,7 @@ use crate::args::ReportArgs;
 use crate::failure::{Failure, note, print};
 use crate::spare;
 use barchan::output::human::bytes;
-use barchan_view::report::{self, Report, ReportError, ReportOptions};
+use barchan_view::report::{self, ReportError, ReportOptions, WrittenReport};
 use std::path::Path;
 
 /// Writes the page and says where it is.
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let options = ReportOptions { out: args.out.clone(), budget, ..ReportOptions::default() };
     let report = report::write(&args.directory, &options)?;
     if args.json {
-        let Report { path, bytes, frames, frames_total } = &report;
+        let WrittenReport { path, bytes, frames, frames_total } = &report;
         let json = serde_json::json!({
             "path": path.display().to_string(), "bytes": bytes, "frames": frames, "frames_total": frames_total,
         });

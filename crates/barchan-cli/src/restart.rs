@@ -13,21 +13,21 @@ use barchan::run::{DumpError, Readiness, Ready, ResumeError, Run, strictly};
 
 /// Goes on with the run in a directory.
 pub(crate) fn run(args: &RestartArgs) -> Result<(), Failure> {
-    on_ranks(&args.going, |comm| on_rank(args, comm))
+    on_ranks(&args.control, |comm| on_rank(args, comm))
 }
 
 /// One rank of the run, which may be the only one.
 fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failure> {
-    let going = &args.going;
-    let voice = Voice::of(going, &*comm);
+    let control = &args.control;
+    let voice = Voice::of(control, &*comm);
     if voice.speaks() {
         interrupt::answer();
     }
-    let found = Ready::find(&args.directory, &going.options(), comm).map_err(cannot)?;
+    let found = Ready::find(&args.directory, &control.options(), comm).map_err(cannot)?;
     let mut ready = match found {
         Readiness::Ready(ready) => ready,
         Readiness::AtEnd(summary) => {
-            if let Some(&step) = going.dump_problem.first() {
+            if let Some(&step) = control.dump_problem.first() {
                 return Err(cannot_dump(DumpError::Done { step, done: summary.steps }));
             }
             return at_end(args, &voice, &summary);
@@ -35,22 +35,22 @@ fn on_rank(args: &RestartArgs, comm: Box<dyn Communicator>) -> Result<(), Failur
     };
     // All that can be wrong comes before the directory is touched.
     let watched = prepare(args, &voice, &ready);
-    let watched = ranks::agree(ready.line(), watched).map_err(over)?;
+    let watched = ranks::agree(ready.comm(), watched).map_err(over)?;
     let run = ready.go().map_err(cannot)?;
-    let run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
+    let run = run.dump_problems(control.dump_problem.iter().copied()).map_err(cannot_dump)?;
     if voice.speaks() {
         tell_origin(&run, voice.ranks);
     }
     announce(&voice, run.scene(), run.steps_total());
-    drive(run, &voice, &args.directory, &going.dump_problem, watched)
+    drive(run, &voice, &args.directory, &control.dump_problem, watched)
 }
 
 /// Viewers, if the run can go on as it was asked to.
 fn prepare(args: &RestartArgs, voice: &Voice, ready: &Ready) -> Result<Option<Watched>, Failure> {
-    let going = &args.going;
-    refuse(going, ready.scene(), voice.ranks)?;
-    ready.check_dumps(&going.dump_problem).map_err(cannot_dump)?;
-    Watched::start(going.view, ready.scene())
+    let control = &args.control;
+    refuse(control, ready.scene(), voice.ranks)?;
+    ready.check_dumps(&control.dump_problem).map_err(cannot_dump)?;
+    Watched::start(control.view, ready.scene())
 }
 
 /// There is nothing left to do.
@@ -72,7 +72,7 @@ fn at_end(args: &RestartArgs, voice: &Voice, summary: &Summary) -> Result<(), Fa
         Some(failure) if verdict.as_ref() != Some(failure) => {
             Err(Failure::Failed(format!("it failed at its end: {failure}")))
         }
-        _ if args.going.strict => Ok(strict?),
+        _ if args.control.strict => Ok(strict?),
         _ => Ok(()),
     }
 }
@@ -102,7 +102,7 @@ fn tell_origin(run: &Run, ranks: usize) {
     });
 }
 
-/// Why a run cannot go on. Told before the rank leaves, and with it the line to the others.
+/// Why a run cannot go on. Told before the rank leaves, and with it the communicator.
 fn cannot(error: ResumeError) -> Failure {
     let failure = match error {
         ResumeError::Output(error) => error.into(),

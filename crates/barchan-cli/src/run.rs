@@ -13,7 +13,7 @@ use barchan::run::Run;
 
 /// Runs a scenario or a scene file.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    on_ranks(&args.going, |comm| on_rank(args, comm))
+    on_ranks(&args.control, |comm| on_rank(args, comm))
 }
 
 /// One rank of the run, which may be the only one.
@@ -30,30 +30,30 @@ fn prepare(args: &RunArgs, ranks: usize) -> Result<Target, Failure> {
         set.push(("solver.name".into(), solver.0.name().into()));
     }
     let target = Target::load(&args.target, set)?;
-    refuse(&args.going, &target.scene, ranks)?;
+    refuse(&args.control, &target.scene, ranks)?;
     Ok(target)
 }
 
 fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Result<(), Failure> {
-    let (scene, going) = (&target.scene, &args.going);
-    let options = going.options();
-    let voice = Voice::of(going, &*comm);
+    let (scene, control) = (&target.scene, &args.control);
+    let options = control.options();
+    let voice = Voice::of(control, &*comm);
     if voice.speaks() {
         interrupt::answer();
     }
     announce(&voice, scene, options.steps_of(scene));
     // The world first: a scene that cannot be built must not cost an earlier run its directory,
     let run = Run::start_on(scene, &options, comm).map_err(|error| over(target.blame(error)))?;
-    let mut run = run.dump_problems(going.dump_problem.iter().copied()).map_err(cannot_dump)?;
+    let mut run = run.dump_problems(control.dump_problem.iter().copied()).map_err(cannot_dump)?;
     // and neither must a port that is taken.
-    let watched = Watched::start(going.view, run.scene()).map_err(over)?;
+    let watched = Watched::start(control.view, run.scene()).map_err(over)?;
     let recorded = run.record_by(|| match &args.out {
         Some(path) => RunDirectory::create(path, args.force),
         None => RunDirectory::create(default_path(&scene.name)?, false),
     });
-    // Failures are told before the run goes, and with it the line that keeps the ranks together.
+    // Failures are told before the run goes, and with it the communicator that keeps the ranks together.
     recorded.map_err(|error| over(unwritten(error, &voice)).told())?;
     // Whichever rank has something to say names the directory.
     let path = run.directory().map(|directory| directory.path().to_owned()).unwrap_or_default();
-    drive(run, &voice, &path, &going.dump_problem, watched)
+    drive(run, &voice, &path, &control.dump_problem, watched)
 }

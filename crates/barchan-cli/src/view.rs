@@ -9,7 +9,7 @@ use barchan::output::hash_text;
 use barchan::output::human::{counted, grouped, short};
 use barchan::scenario;
 use barchan_view::live::{self, Outcome, Show, Watch, WatchOptions};
-use barchan_view::server::{Hub, Limits, Place, Server};
+use barchan_view::server::{Hub, Limits, ListenAddress, Server};
 use rayon::ThreadPoolBuilder;
 use std::fmt::Write;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn follow(args: &ViewArgs, directory: &Path) -> Result<(), Failure> {
 }
 
 /// Starts the server.
-pub(crate) fn serve(place: Place, page: String, hub: &Arc<Hub>) -> Result<Server, Failure> {
+pub(crate) fn serve(place: ListenAddress, page: String, hub: &Arc<Hub>) -> Result<Server, Failure> {
     if !place.address.is_loopback() {
         note(format_args!("warning: whoever reaches {} can watch this run and steer it", place.address));
     }

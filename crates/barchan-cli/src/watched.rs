@@ -5,9 +5,9 @@ use crate::interrupt;
 use crate::view::{no_thread, serve};
 use barchan::run::Progress;
 use barchan::scene::Scene;
-use barchan_view::live::{self, Ending, Fate, Next, Watch, WatchOptions};
+use barchan_view::live::{self, Ending, Next, RunState, Watch, WatchOptions};
 use barchan_view::report;
-use barchan_view::server::{Controls, Hub, Place, Server};
+use barchan_view::server::{Controls, Hub, ListenAddress, Server};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Watched {
         let controls = Controls { step: true, ..Controls::default() };
         let about = live::about(scene, "run");
         let hub = Arc::new(Hub::new(&about, controls));
-        let place = Place { port, ..Place::default() };
+        let place = ListenAddress { port, ..ListenAddress::default() };
         let server = serve(place, live::page(&about), &hub)?;
         let options = WatchOptions { steps_total: scene.time.steps(), ..WatchOptions::default() };
         let watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
@@ -61,12 +61,12 @@ impl Watched {
     /// Shows viewers the end of the run in this directory, which is still in use.
     pub(crate) fn over(&mut self, directory: &Path) {
         let report = directory.join(report::FILE).canonicalize().ok();
-        let fate = match Fate::of(directory) {
+        let run_state = match RunState::of(directory) {
             // Nobody but this process writes it, and it does so no more.
-            (Fate::Running, _) => (Fate::Failed, "It could not write its summary.".into()),
-            fate => fate,
+            (RunState::Running, _) => (RunState::Failed, "It could not write its summary.".into()),
+            run_state => run_state,
         };
-        self.watch.over(Ending { fate: Some(fate), report });
+        self.watch.over(Ending { run_state: Some(run_state), report });
     }
 
     /// Sends viewers away when they have seen the end. A browser that is only just opening is waited for,

@@ -29,6 +29,8 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     fn max(self, o: Self) -> Self;
     /// `yes` where `a <= b`, else `no`.
     fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self;
+    /// A bit a lane: whether `a <= b` there.
+    fn le_bits(a: Self, b: Self) -> u8;
     /// Four rows of six numbers, turned into six vectors of four.
     fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6];
 
@@ -89,6 +91,10 @@ impl Lanes for F4 {
     #[inline(always)]
     fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self {
         F4(std::array::from_fn(|k| if a.0[k] <= b.0[k] { yes.0[k] } else { no.0[k] }))
+    }
+    #[inline(always)]
+    fn le_bits(a: Self, b: Self) -> u8 {
+        (0..LANES).fold(0, |bits, k| bits | u8::from(a.0[k] <= b.0[k]) << k)
     }
     #[inline(always)]
     fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6] {
@@ -168,6 +174,10 @@ mod avx {
         #[inline(always)]
         fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self {
             Avx(unsafe { _mm256_blendv_pd(no.0, yes.0, _mm256_cmp_pd::<_CMP_LE_OQ>(a.0, b.0)) })
+        }
+        #[inline(always)]
+        fn le_bits(a: Self, b: Self) -> u8 {
+            unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LE_OQ>(a.0, b.0)) as u8 }
         }
         #[inline(always)]
         fn transpose6(rows: [&[f64; 6]; LANES]) -> [Self; 6] {
@@ -304,6 +314,7 @@ mod tests {
             let rows: [[f64; 6]; 4] = std::array::from_fn(|r| std::array::from_fn(|c| (6 * r + c) as f64));
             out.extend(T::transpose6([&rows[0], &rows[1], &rows[2], &rows[3]]));
             out.extend(T::transpose4([x, y, x + y, x * y]));
+            out.push(T::splat(f64::from(T::le_bits(x, y))));
             out.into_iter().flat_map(|v| v.store().0.map(|z| if z.is_nan() { 0 } else { z.to_bits() })).collect()
         }
         assert_eq!(all::<F4>(&a, &b), all::<Avx>(&a, &b));

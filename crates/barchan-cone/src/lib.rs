@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`problem`] | the problem as a value, its cones, residuals, bilateral rows, a dense twin for tests |
 //! | [`file`](mod@file) | file formats: our own text, matrices as text, FCLIB's HDF5 |
-//! | [`operator`] | the seam [`ConeProblem`], and its two implementations: by bodies, without a matrix, and by a block-sparse matrix |
+//! | [`operator`] | the interface [`ConeProblem`], and its two implementations: by bodies, without a matrix, and by a block-sparse matrix |
 //! | [`sweep`] | Gauss–Seidel sweeps, planned once for any number of threads, and exact one-contact solves |
 //! | [`newton`] | linear systems of the interior point |
 //! | [`solver`] | solvers, their options and reports |
@@ -48,16 +48,17 @@ mod vector;
 pub use file::load::AnyProblem;
 pub use file::text::ProblemFileError;
 pub use newton::{Fold, NewtonOptions, NewtonProblem, System, Unknown};
-pub use operator::agreement::Agreement;
 pub use operator::block_sparse::{BlockSparse, Response};
+pub use operator::communicator::ProblemCommunicator;
+pub use operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 pub use operator::matrix_free::{BodyVec, MatrixFree, Workspace};
-pub use operator::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 pub use problem::assembled::{Assembled, BadAssembled};
+pub use problem::geometry::{Arms, Geometry, Symmetric, Tensors};
 pub use problem::law::Friction;
 pub use problem::residual::{Criterion, Residuals};
 pub use problem::rows::Row;
 pub use problem::tangents::contact_frame;
-pub use problem::{BadProblem, Geometry, Problem};
+pub use problem::{BadProblem, Problem, ProblemRef};
 pub use solution::Solution;
 pub use sweep::{Borders, Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
 pub use vector::{ContactScalars, ContactVec};

@@ -53,7 +53,7 @@ impl Assembled {
     }
 }
 
-/// Solves through the seam: impulses γ, velocities Aγ + b, and the report.
+/// Solves through the interface: impulses γ, velocities Aγ + b, and the report.
 fn solve<P>(problem: &mut P, options: &SolverOptions) -> (ContactVec, ContactVec, Report)
 where
     P: Solvable<Impulses = ContactVec, Sweeping: Default, InteriorPoint: Default>,

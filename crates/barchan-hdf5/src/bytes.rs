@@ -42,7 +42,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// How many entries of trees a file can have: none takes fewer bytes than this, and in a sound
+/// How many entries of trees a file can have: none takes fewer bytes than this, and in a valid
 /// file none is in two trees or twice in one. That ends whatever a few nodes that point at each
 /// other would begin.
 const SMALLEST_ENTRY: usize = 8;

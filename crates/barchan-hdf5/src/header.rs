@@ -70,7 +70,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Continuations that are still to be read. Blocks cannot overlap in a sound file, so all of them
+/// Continuations that are still to be read. Blocks cannot overlap in a valid file, so all of them
 /// together are no longer than the file: that bounds what a circle of them can do.
 struct Continuations {
     blocks: Vec<(u64, u64)>,

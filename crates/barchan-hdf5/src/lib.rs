@@ -12,7 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is written is simpler: groups, attributes, and arrays in one piece ([`Plan`]).
+//! What is written is simpler: groups, attributes, and arrays in one piece ([`FilePlan`]).
 //!
 //! The layout of a file is that of the "HDF5 File Format Specification Version 3.0", whose
 //! sections the modules name:
@@ -56,4 +56,4 @@ pub use dataset::Dataset;
 pub use error::Error;
 pub use file::File;
 pub use superblock::SIGNATURE;
-pub use write::{Number, Plan, Slot, Writer};
+pub use write::{FilePlan, Number, Slot, Writer};

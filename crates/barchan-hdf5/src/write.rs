@@ -1,6 +1,6 @@
 //! Writes files: groups, attributes, and arrays of numbers that stand in one piece.
 //!
-//! What is to be in a file is said first, as a [`Plan`] with the shape of every array. All
+//! What is to be in a file is said first, as a [`FilePlan`] with the shape of every array. All
 //! descriptions then stand at the beginning of the file, and behind them every array has its place.
 //! So the numbers may come in any order and in parts, and no array is ever in memory as a whole.
 //!
@@ -87,7 +87,7 @@ pub struct Slot(usize);
 
 /// What a file is to hold. Groups on the way to an object are made as they are named.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct FilePlan {
     /// The first is the root group.
     objects: Vec<Object>,
     /// The objects that are arrays.
@@ -111,13 +111,13 @@ struct Array {
     bytes: u64,
 }
 
-impl Default for Plan {
+impl Default for FilePlan {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Plan {
+impl FilePlan {
     /// A file with nothing in it.
     pub fn new() -> Self {
         Self { objects: vec![Object { links: Vec::new(), array: None, attributes: Vec::new() }], arrays: Vec::new() }
@@ -276,7 +276,7 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn nowhere(plan: &Plan) -> Self {
+    fn nowhere(plan: &FilePlan) -> Self {
         Self { objects: vec![NOWHERE; plan.objects.len()], arrays: vec![NOWHERE; plan.arrays.len()] }
     }
 }

@@ -15,8 +15,8 @@
 mod bounds;
 #[path = "../../barchan/tests/common/ranks.rs"]
 mod ranks;
-#[path = "../../barchan/tests/common/ranks_judge.rs"]
-mod ranks_judge;
+#[path = "../../barchan/tests/common/ranks_check.rs"]
+mod ranks_check;
 #[path = "../../barchan/tests/common/solving.rs"]
 mod solving;
 
@@ -26,10 +26,10 @@ use barchan::cone::solver::SolverName;
 use barchan::partition::Periods;
 use barchan::step::{Simulation, StepOptions};
 use barchan::util::pack::{Pack, Unpacker};
-use barchan::world::{Standing, World};
+use barchan::world::{Ownership, World};
 use barchan_mpi::MpiCommunicator;
 use ranks::{DIVISIONS, Division, Outcome, Setting, bed, fastest, largest_difference, part, run, scene};
-use ranks_judge::{Judge, Step, asked};
+use ranks_check::{Reference, Step, asked};
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
             if let Err(error) = handshake(&mut comm) {
                 comm.abort(&error.to_string());
             }
-            prove(Line(Arc::new(Mutex::new(comm))));
+            prove(SharedCommunicator(Arc::new(Mutex::new(comm))));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn prove(line: Line) {
+fn prove(comm: SharedCommunicator) {
     let (bed, options) = bed(BODIES, 300);
     let still = Periods::default();
     let (gas, gas_options, periods) = gas();
@@ -74,8 +74,8 @@ fn prove(line: Line) {
             [("bed", &bed, options, still), ("periodic gas", &gas, gas_options, periods)]
         {
             let place = Case { name, world, options, division, periods };
-            SOLVERS.into_iter().for_each(|solver| place.solves(solver, &line));
-            place.stays_with_one_process(&line);
+            SOLVERS.into_iter().for_each(|solver| place.solves(solver, &comm));
+            place.stays_with_one_process(&comm);
         }
     }
 }
@@ -91,9 +91,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// This process's part of the world.
-    fn part(&self, options: StepOptions, line: &Line) -> Simulation {
-        let setting = Setting::periodic(line.size(), self.division, self.periods);
-        part(self.world, options, setting, Box::new(line.clone()))
+    fn part(&self, options: StepOptions, comm: &SharedCommunicator) -> Simulation {
+        let setting = Setting::periodic(comm.size(), self.division, self.periods);
+        part(self.world, options, setting, Box::new(comm.clone()))
     }
 
     /// All of it.
@@ -106,20 +106,20 @@ impl Case<'_> {
     }
 
     /// One step of a solver solves the problem of one process.
-    fn solves(&self, solver: SolverName, line: &Line) {
+    fn solves(&self, solver: SolverName, comm: &SharedCommunicator) {
         let law = solver.laws()[0];
         // Fixed points would take tens of thousands of sweeps for more.
         let is_fixed_point = matches!(solver, SolverName::GaussSeidel | SolverName::Jacobi);
         let options = asked(self.options, solver, law, if is_fixed_point { 5e-2 } else { 1e-3 });
-        let own = Step::of(&mut self.part(options, line));
-        let Some(parts) = line.lock().gather(&pack_step(&own)) else { return };
+        let own = Step::of(&mut self.part(options, comm));
+        let Some(parts) = comm.lock().gather(&pack_step(&own)) else { return };
         let report = own.report;
         let there = Step { report, ..Step::join(parts.iter().map(|bytes| unpack_step(bytes).expect("a step"))) };
-        let one = Judge::new(self.whole(options));
+        let one = Reference::new(self.whole(options));
         let least = if self.periods.any() { 100 } else { 200 };
         assert!(one.contacts() > least, "{} has {} contacts", self.name, one.contacts());
-        let case = format!("{} of the {}, {:?}, {} ranks", solver.name(), self.name, self.division, line.size());
-        one.judge(&case, &there);
+        let case = format!("{} of the {}, {:?}, {} ranks", solver.name(), self.name, self.division, comm.size());
+        one.check(&case, &there);
         println!(
             "ok: {case}: {} contacts, {} and {} iterations",
             one.contacts(),
@@ -129,18 +129,18 @@ impl Case<'_> {
     }
 
     /// Projected gradients do what they do in one process.
-    fn stays_with_one_process(&self, line: &Line) {
+    fn stays_with_one_process(&self, comm: &SharedCommunicator) {
         let mut options = self.options;
         options.solver.name = SolverName::Apgd;
         let outcome = |steps| {
-            let own = run(self.part(options, line), steps);
-            let parts = line.lock().gather(&pack_outcome(&own))?;
+            let own = run(self.part(options, comm), steps);
+            let parts = comm.lock().gather(&pack_outcome(&own))?;
             let there = ranks::join(parts.iter().map(|bytes| unpack_outcome(bytes).expect("an outcome")).collect());
             Some((ranks::join(vec![run(self.whole(options), steps)]), there))
         };
         let (first, fifty) = (outcome(1), outcome(50));
         let (Some((one, there)), Some((one_later, there_later))) = (first, fifty) else { return };
-        let case = format!("apgd of the {}, {:?}, {} ranks", self.name, self.division, line.size());
+        let case = format!("apgd of the {}, {:?}, {} ranks", self.name, self.division, comm.size());
         assert_eq!(there.contacts, one.contacts, "{case}");
         assert!(there.iterations[0].abs_diff(one.iterations[0]) <= 1, "{case}: {there:?}");
         let (_, velocity) = largest_difference(&one, &there, &self.periods);
@@ -164,23 +164,23 @@ fn gas() -> (World, StepOptions, Periods) {
         simulation.step().expect("a gas");
     }
     let mut world = simulation.world;
-    let standing = &world.bodies.standing;
-    let own: Vec<u32> = (0..).zip(standing).filter(|(_, s)| **s == Standing::Own).map(|(i, _)| i).collect();
+    let ownership = &world.bodies.ownership;
+    let own: Vec<u32> = (0..).zip(ownership).filter(|(_, s)| **s == Ownership::Owned).map(|(i, _)| i).collect();
     world.bodies.permute(&own);
     (world, StepOptions::from(&scene), scene.periods())
 }
 
-/// The one line to the other processes, for one simulation after another.
+/// The one communicator, for one simulation after another.
 #[derive(Clone)]
-struct Line(Arc<Mutex<MpiCommunicator>>);
+struct SharedCommunicator(Arc<Mutex<MpiCommunicator>>);
 
-impl Line {
+impl SharedCommunicator {
     fn lock(&self) -> MutexGuard<'_, MpiCommunicator> {
         self.0.lock().expect("a panic ends the process")
     }
 }
 
-impl Communicator for Line {
+impl Communicator for SharedCommunicator {
     fn rank(&self) -> usize {
         self.lock().rank()
     }

@@ -30,6 +30,60 @@ pub fn for_chunks(n: usize, chunk: usize, body: impl Fn(Range<usize>) + Sync + S
     (0..count).into_par_iter().for_each(|k| body(chunk_range(k, chunk, n)));
 }
 
+/// Runs `body` on every chunk of a slice: the range of its indices, and the chunk itself.
+pub fn for_chunks_mut<T: Send>(slice: &mut [T], chunk: usize, body: impl Fn(Range<usize>, &mut [T]) + Sync + Send) {
+    let n = slice.len();
+    if n <= chunk {
+        if n > 0 {
+            body(0..n, slice);
+        }
+        return;
+    }
+    slice.par_chunks_mut(chunk).enumerate().for_each(|(k, part)| body(chunk_range(k, chunk, n), part));
+}
+
+/// The same for two slices of one length.
+///
+/// # Panics
+/// If their lengths differ.
+pub fn for_chunks_mut2<T: Send, U: Send>(
+    (first, second): (&mut [T], &mut [U]),
+    chunk: usize,
+    body: impl Fn(Range<usize>, &mut [T], &mut [U]) + Sync + Send,
+) {
+    let n = first.len();
+    assert_eq!(n, second.len(), "slices of different lengths");
+    if n <= chunk {
+        if n > 0 {
+            body(0..n, first, second);
+        }
+        return;
+    }
+    let parts = first.par_chunks_mut(chunk).zip(second.par_chunks_mut(chunk)).enumerate();
+    parts.for_each(|(k, (first, second))| body(chunk_range(k, chunk, n), first, second));
+}
+
+/// Runs `body` on every chunk of a slice and folds the partial results in chunk order. `slots` is scratch.
+pub fn fold_chunks_mut<T: Send, R: Copy + Send + Sync>(
+    slice: &mut [T],
+    chunk: usize,
+    slots: &mut Vec<R>,
+    zero: R,
+    body: impl Fn(Range<usize>, &mut [T]) -> R + Sync + Send,
+    fold: impl Fn(R, R) -> R,
+) -> R {
+    let n = slice.len();
+    slots.clear();
+    slots.resize(n.div_ceil(chunk), zero);
+    if slots.len() == 1 {
+        slots[0] = body(0..n, slice);
+    } else {
+        let parts = slice.par_chunks_mut(chunk).zip(slots.par_iter_mut()).enumerate();
+        parts.for_each(|(k, (part, slot))| *slot = body(chunk_range(k, chunk, n), part));
+    }
+    slots.iter().fold(zero, |sum, &part| fold(sum, part))
+}
+
 /// Runs `body` on every chunk of `0..n` and folds the partial results in chunk order.
 ///
 /// `slots` is scratch that keeps its capacity between calls.

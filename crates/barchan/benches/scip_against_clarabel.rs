@@ -21,7 +21,7 @@ fn settled(bodies: usize) -> Problem {
     for _ in 0..500 {
         bed.step().expect("a finite state");
     }
-    bed.pose().0.clone()
+    bed.pose().0.to_problem()
 }
 
 /// Places and values of a sparse matrix.
@@ -93,7 +93,7 @@ fn in_impulses(problem: &Problem, mass: f64, speed: f64) -> Program {
 
 /// In velocities, with spins in units of the radius.
 fn in_velocities(problem: &Problem, mass: f64, speed: f64) -> Program {
-    let Geometry::Round { radius, inverse_inertia } = &problem.geometry else { panic!("spheres only") };
+    let Geometry { radius, inverse_inertia, .. } = &problem.geometry;
     let mut column = vec![None; problem.bodies()];
     let (mut p, mut a, mut columns) = (Triplets::default(), Triplets::default(), 0);
     for j in (0..problem.bodies()).filter(|&j| problem.inverse_mass[j] > 0.0) {

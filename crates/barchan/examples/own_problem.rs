@@ -19,10 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let free = [DVec3::new(1.0, 0.0, -0.1), DVec3::new(0.0, 0.0, -0.1)];
     let problem = Problem {
         inverse_mass: vec![1.0 / masses[0], 1.0 / masses[1], 0.0],
-        geometry: Geometry::Round {
-            radius: vec![radius, radius, 0.0],
-            inverse_inertia: vec![1.0 / inertia(masses[0]), 1.0 / inertia(masses[1]), 0.0],
-        },
+        geometry: Geometry::round(
+            vec![radius, radius, 0.0],
+            vec![1.0 / inertia(masses[0]), 1.0 / inertia(masses[1]), 0.0],
+        ),
         // Each contact: bodies A and B, the normal from B towards A, the friction.
         pairs: vec![[0, 1], [0, 2], [1, 2]],
         normals: ContactVec::from_slice(&[-DVec3::X, DVec3::Z, DVec3::Z]),

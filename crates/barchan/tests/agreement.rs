@@ -17,7 +17,7 @@ mod solving;
 use barchan::DVec3;
 use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::cone::{ContactVec, Problem};
-use bounds::{Scales, Solution, converged, judged, reference};
+use bounds::{Scales, Solution, converged, measured, reference};
 use problems::{BED, LARGE, SLIDING, spheres};
 use solving::{every_order, every_solver, solve, with};
 
@@ -77,7 +77,7 @@ fn the_bounds_find_what_is_wrong() {
 
 /// Solves under Coulomb's law, judges what is claimed, and says whether it converged.
 fn is_solved(name: &str, problem: &Problem, solver: &str, options: &SolverOptions) -> bool {
-    let (_, report) = judged(problem, format!("{name} {solver}"), options);
+    let (_, report) = measured(problem, format!("{name} {solver}"), options);
     println!(
         "{name:>14} {:.0e} {solver:>23}: {:?} after {} iterations at {:.1e}",
         options.tolerance, report.status, report.iterations, report.residual

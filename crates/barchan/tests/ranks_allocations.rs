@@ -44,7 +44,7 @@ fn turn(comm: &mut dyn Communicator, others: &[u32], outgoing: &mut [Vec<u8>], i
     comm.all_reduce(Reduction::Max, &mut [1.0, 2.0]);
 }
 
-fn of_the_line() -> Vec<usize> {
+fn of_the_communicator() -> Vec<usize> {
     let counts = threads::run(4, 1, |mut comm| {
         let others: Vec<_> = (0..4).filter(|r| *r as usize != comm.rank()).collect();
         let (mut outgoing, mut incoming) = (vec![vec![]; 3], vec![vec![]; 3]);
@@ -77,7 +77,7 @@ fn of_steps(solver: &str) -> Vec<usize> {
     let counts = threads::run(2, 1, |comm| {
         let mut simulation = Simulation::on_ranks(&scene, comm).unwrap();
         (0..800).for_each(|_| drop(simulation.step().unwrap()));
-        let barrier = |simulation: &mut Simulation| simulation.line().1.barrier();
+        let barrier = |simulation: &mut Simulation| simulation.comm().barrier();
         barrier(&mut simulation);
         let mut least = usize::MAX;
         let mut contacts = [0; 20];
@@ -100,7 +100,7 @@ fn of_steps(solver: &str) -> Vec<usize> {
 /// One test for all: the count is the whole program's.
 #[test]
 fn ranks_allocate_nothing() {
-    assert_eq!(of_the_line(), [0; 4]);
+    assert_eq!(of_the_communicator(), [0; 4]);
     for solver in ["auto", "apgd", "nbgs"] {
         assert_eq!(of_steps(solver), [0; 2], "{solver}");
     }

@@ -12,7 +12,7 @@ mod solving;
 use barchan::DVec3;
 use barchan::cone::solver::{Friction, SolverName, SolverOptions, Status};
 use barchan::cone::{Assembled, Problem};
-use bounds::{Scales, Solution, judged, reference};
+use bounds::{Scales, Solution, measured, reference};
 use problems::{BED, LARGE, joined, only_rows, welded};
 use solving::{every_order, every_solver, inverse_mean_diagonal, natural_unit, solve};
 
@@ -54,7 +54,7 @@ fn is_slow(solver: SolverName) -> bool {
 /// Solves, and checks rows if the solver converged. Slow solvers get few iterations.
 fn solved(name: &str, problem: &Problem, solver: String, options: SolverOptions) -> (Solution, Status) {
     let max_iterations = if is_slow(options.name) { 5_000 } else { options.max_iterations };
-    let (solution, report) = judged(problem, solver, &SolverOptions { max_iterations, ..options });
+    let (solution, report) = measured(problem, solver, &SolverOptions { max_iterations, ..options });
     println!(
         "{name:>20} {:>10} {:.0e} {:>23}: {:?} after {} iterations at {:.1e}",
         options.law().name(),
@@ -162,7 +162,7 @@ fn problems_with_rows_pass_through_files() {
         for law in [Friction::Associated, Friction::Coulomb] {
             for (solver, options) in every_solver(law, 1e-1) {
                 let options = SolverOptions { max_iterations: 500, ..options };
-                let (solution, report) = judged(&read, solver, &options);
+                let (solution, report) = measured(&read, solver, &options);
                 let here = solve(&problem, &options);
                 assert_eq!((here.0, here.2), (solution.γ, report), "{name} {}", solution.solver);
             }

@@ -130,7 +130,7 @@ fn a_solver_can_be_used_again() {
     let again = all.iter().chain(&all[..2]).chain([&all[1], &all[5], &all[4]]);
     for (name, problem) in again {
         let fresh = scip(problem, &options(1e-4));
-        let mut operator = MatrixFree::new(problem, &mut workspace);
+        let mut operator = MatrixFree::new(*problem, &mut workspace);
         let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
         for _ in 0..2 {
             γ.resize(problem.contacts());
@@ -163,7 +163,7 @@ fn the_same_bits_on_any_number_of_threads() {
 fn resting(bias: DVec3, μ: f64, contacts: usize) -> Problem {
     Problem {
         inverse_mass: vec![1.0, 0.0],
-        geometry: Geometry::Round { radius: vec![1.0, 0.0], inverse_inertia: vec![2.5, 0.0] },
+        geometry: Geometry::round(vec![1.0, 0.0], vec![2.5, 0.0]),
         pairs: vec![[0, 1]; contacts],
         normals: ContactVec::from_slice(&vec![DVec3::Z; contacts]),
         friction: ContactScalars::from_slice(&vec![μ; contacts]),
@@ -214,7 +214,7 @@ fn nothing_to_do() {
     // Those of the solution are accepted as they are.
     let (mut γ, _, cold) = scip(&BED, &options(1e-5));
     let mut workspace = Workspace::default();
-    let mut operator = MatrixFree::new(&BED, &mut workspace);
+    let mut operator = MatrixFree::new(&*BED, &mut workspace);
     let report = AnySolver::new(SolverName::Scip).solve(Solve::new(
         &mut operator,
         &mut γ,

@@ -82,10 +82,10 @@ fn random_problem() -> impl Strategy<Value = Problem> {
         contacts.sort_by_key(|(pair, ..)| *pair);
         Problem {
             inverse_mass: bodies.iter().map(|b| b.0).collect(),
-            geometry: Geometry::Round {
-                radius: bodies.iter().map(|b| b.2).collect(),
-                inverse_inertia: bodies.iter().map(|b| if b.0 > 0.0 { b.1 } else { 0.0 }).collect(),
-            },
+            geometry: Geometry::round(
+                bodies.iter().map(|b| b.2).collect(),
+                bodies.iter().map(|b| if b.0 > 0.0 { b.1 } else { 0.0 }).collect(),
+            ),
             pairs: contacts.iter().map(|c| [c.0.0, c.0.1]).collect(),
             normals: ContactVec::from_slice(&contacts.iter().map(|c| c.1).collect::<Vec<_>>()),
             friction: ContactScalars::from_slice(&contacts.iter().map(|c| c.2).collect::<Vec<_>>()),
@@ -95,10 +95,9 @@ fn random_problem() -> impl Strategy<Value = Problem> {
     })
 }
 
-/// The same with arms that point anywhere and inertia that is not round.
+/// The same with arms that point anywhere and any inertia, where bodies have a tensor.
 fn with_random_arms(problem: &Problem, seeds: &[DVec3]) -> Problem {
     let seed = |k: usize| seeds[k % seeds.len()];
-    let arms = |offset: usize| -> Vec<DVec3> { (0..problem.contacts()).map(|i| seed(2 * i + offset)).collect() };
     let inertia = |j: usize| {
         // A product LLᵀ is a tensor that inertia could be.
         let (d, o) = (seed(3 * j).abs() + 0.2, seed(3 * j + 1));
@@ -107,12 +106,18 @@ fn with_random_arms(problem: &Problem, seeds: &[DVec3]) -> Problem {
         let t = if problem.inverse_mass[j] > 0.0 { t } else { t * 0.0 };
         [t.x_axis.x, t.y_axis.y, t.z_axis.z, t.y_axis.x, t.z_axis.x, t.z_axis.y]
     };
-    let geometry = Geometry::General {
-        inverse_inertia: (0..problem.bodies()).map(inertia).collect(),
-        arms_a: ContactVec::from_slice(&arms(0)),
-        arms_b: ContactVec::from_slice(&arms(1)),
+    let mut problem = problem.clone();
+    let tensors = &problem.geometry.tensors;
+    problem.geometry.tensors.inverse = tensors.bodies.iter().map(|&j| inertia(j as usize)).collect();
+    // Round bodies keep the arms that they must have.
+    let arm = |i: usize, side: usize| {
+        let is_round = problem.geometry.tensors.of(problem.pairs[i][side] as usize).is_none();
+        let n = problem.normals.get(i) * [-1.0, 1.0][side];
+        if is_round { n } else { seed(2 * i + side) }
     };
-    Problem { geometry, ..problem.clone() }
+    let arms: Vec<_> = (problem.view().round()..problem.contacts()).map(|i| [arm(i, 0), arm(i, 1)]).collect();
+    problem.set_arms(&arms);
+    problem
 }
 
 /// The same with a bias that some motion of the bodies undoes, so that there is a solution.
@@ -160,7 +165,8 @@ proptest! {
     ) {
         operator_equals_dense_twin(&problem, &γ)?;
         operator_equals_dense_twin(&problem.to_general(), &γ)?;
-        operator_equals_dense_twin(&with_random_arms(&problem, &seeds), &γ)?;
+        operator_equals_dense_twin(&with_random_arms(&problem.to_general(), &seeds), &γ)?;
+        operator_equals_dense_twin(&with_random_arms(&problem.with_tensors(|j| j % 3 == 0).0, &seeds), &γ)?;
     }
 
     /// Any problem that has a solution is solved, whatever its arms and inertia.
@@ -169,7 +175,10 @@ proptest! {
         problem in random_problem(),
         seeds in prop::collection::vec([-1.0..1.0f64, -1.0..1.0f64, -1.0..1.0f64].prop_map(DVec3::from), 97),
     ) {
-        for problem in [problem.clone(), problem.to_general(), with_random_arms(&problem, &seeds)] {
+        let mixed = with_random_arms(&problem.with_tensors(|j| j % 3 == 0).0, &seeds);
+        let general = problem.to_general();
+        let uneven = with_random_arms(&general, &seeds);
+        for problem in [problem, general, uneven, mixed] {
             let problem = with_solution(&problem, &seeds);
             let (γ, report) = solve(&problem, &options(1e-6));
             prop_assert_eq!(report.status, Status::Converged, "{:?} {}", report.residuals, report.iterations);
@@ -446,8 +455,8 @@ fn the_best_iterate_is_returned() {
             let (γ, report) = solve(problem, &SolverOptions { max_iterations: iterations, ..options(1e-12) });
             let best = report.history.iter().map(|moment| moment.residual).fold(f64::INFINITY, f64::min);
             assert!(report.residual <= best * (1.0 + 1e-7), "{name}: {} after {best}", report.residual);
-            let judged = natural_residual(problem, &γ);
-            assert!(judged <= best * (1.0 + 1e-5) + 1e-14, "{name}: judged {judged}, on the way {best}");
+            let measured = natural_residual(problem, &γ);
+            assert!(measured <= best * (1.0 + 1e-5) + 1e-14, "{name}: judged {measured}, on the way {best}");
         }
     }
 }
@@ -462,13 +471,13 @@ fn units_do_not_matter() {
             [(1024.0, 1.0 / bits, 64.0, 1e-6, 0), (1e3, 1e-3, 30.0, 1e-2, 1), (1e-6, 1e-15, 1e-4, 1e-2, 1)]
         {
             let here = solve(problem, &options(tolerance)).1;
-            let Geometry::Round { radius, inverse_inertia } = &problem.geometry else { panic!("spheres") };
+            let Geometry { radius, inverse_inertia, .. } = &problem.geometry;
             let scaled = Problem {
                 inverse_mass: problem.inverse_mass.iter().map(|x| x / mass).collect(),
-                geometry: Geometry::Round {
-                    radius: radius.iter().map(|x| x * length).collect(),
-                    inverse_inertia: inverse_inertia.iter().map(|x| x / (mass * length * length)).collect(),
-                },
+                geometry: Geometry::round(
+                    radius.iter().map(|x| x * length).collect(),
+                    inverse_inertia.iter().map(|x| x / (mass * length * length)).collect(),
+                ),
                 bias: ContactVec::from_slice(&problem.bias.iter().map(|b| b * speed).collect::<Vec<_>>()),
                 ..problem.clone()
             };

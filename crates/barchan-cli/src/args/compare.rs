@@ -1,6 +1,6 @@
 //! What `barchan compare` takes.
 
-use super::names::{Law, Solver};
+use super::names::{Law, SolverArg};
 use super::numbers::{ordinal, seconds, tolerance, whole};
 use super::overrides::key_value;
 use clap::Args;
@@ -27,7 +27,7 @@ pub(crate) struct CompareArgs {
     pub(crate) set: Vec<(String, String)>,
     /// Solvers to compare, separated by commas; all that can do the friction law unless told.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) solvers: Vec<Solver>,
+    pub(crate) solvers: Vec<SolverArg>,
     /// Friction law, the same for all.
     #[arg(long, value_name = "LAW", default_value = "associated")]
     pub(crate) friction: Law,

@@ -49,16 +49,16 @@ impl ValueEnum for Law {
 
 /// The solvers of the library as values of an option.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Solver(pub(crate) SolverName);
+pub(crate) struct SolverArg(pub(crate) SolverName);
 
-impl ValueEnum for Solver {
+impl ValueEnum for SolverArg {
     fn value_variants<'a>() -> &'a [Self] {
         const COUNT: usize = SolverName::ALL.len();
-        const LIST: [Solver; COUNT] = {
-            let mut list = [Solver(SolverName::ALL[0].0); COUNT];
+        const LIST: [SolverArg; COUNT] = {
+            let mut list = [SolverArg(SolverName::ALL[0].0); COUNT];
             let mut i = 0;
             while i < COUNT {
-                list[i] = Solver(SolverName::ALL[i].0);
+                list[i] = SolverArg(SolverName::ALL[i].0);
                 i += 1;
             }
             list
@@ -79,6 +79,6 @@ mod tests {
     #[test]
     fn every_name_can_be_given() {
         assert_eq!(Colours::value_variants().len(), Colouring::ALL.len());
-        assert_eq!(Solver::value_variants().len(), SolverName::ALL.len());
+        assert_eq!(SolverArg::value_variants().len(), SolverName::ALL.len());
     }
 }

@@ -1,6 +1,6 @@
 //! What `barchan restart` takes.
 
-use super::going::GoingArgs;
+use super::run_control::RunControlArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -16,5 +16,5 @@ pub(crate) struct RestartArgs {
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
     #[command(flatten)]
-    pub(crate) going: GoingArgs,
+    pub(crate) control: RunControlArgs,
 }

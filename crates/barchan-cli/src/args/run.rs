@@ -1,8 +1,8 @@
 //! What `barchan run` takes.
 
-use super::going::GoingArgs;
-use super::names::Solver;
+use super::names::SolverArg;
 use super::overrides::Overrides;
+use super::run_control::RunControlArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) struct RunArgs {
     pub(crate) overrides: Overrides,
     /// Solver to use: shorthand for --set solver.name=NAME.
     #[arg(long, value_name = "NAME")]
-    pub(crate) solver: Option<Solver>,
+    pub(crate) solver: Option<SolverArg>,
     /// Directory for the results; runs/NAME or the next free number unless told.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -23,5 +23,5 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) going: GoingArgs,
+    pub(crate) control: RunControlArgs,
 }

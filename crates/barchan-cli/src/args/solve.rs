@@ -1,6 +1,6 @@
 //! What `barchan solve` takes.
 
-use super::names::{Law, Solver};
+use super::names::{Law, SolverArg};
 use super::numbers::{count, tolerance, whole};
 use clap::Args;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub(crate) struct SolveArgs {
     pub(crate) problem: PathBuf,
     /// Solver to use.
     #[arg(long, value_name = "NAME")]
-    pub(crate) solver: Option<Solver>,
+    pub(crate) solver: Option<SolverArg>,
     /// Friction law; the solver's own unless told.
     #[arg(long, value_name = "LAW")]
     pub(crate) friction: Option<Law>,

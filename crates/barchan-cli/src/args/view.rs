@@ -1,7 +1,7 @@
 //! What `barchan view` takes.
 
 use super::overrides::Overrides;
-use barchan_view::server::Place;
+use barchan_view::server::ListenAddress;
 use clap::{Args, value_parser};
 use std::net::IpAddr;
 
@@ -34,7 +34,7 @@ pub(crate) struct ViewArgs {
 
 impl ViewArgs {
     /// Where to listen.
-    pub(crate) fn place(&self) -> Place {
-        Place { address: self.bind, port: self.port }
+    pub(crate) fn place(&self) -> ListenAddress {
+        ListenAddress { address: self.bind, port: self.port }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::broad::{BroadPhaseName, Pairs, by_name, hull};
-use barchan::narrow::Contacts;
+use barchan::narrow::{Contacts, Detection};
 use barchan::step::StepOptions;
 use barchan::world::World;
 use barchan::world::reorder::{ReorderScratch, morton_order};
@@ -15,15 +15,16 @@ const REPEATS: usize = 5;
 /// Seconds of hulls and broad phase, and of the narrow phase: best of several.
 pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName) -> (f64, f64) {
     let (h, margin) = (options.h, options.contact.margin);
-    let (mut hulls, mut unbounded) = (Vec::new(), Vec::new());
+    let (mut hulls, mut walls) = (Vec::new(), Vec::new());
     let (mut broad, mut pairs, mut contacts) = (by_name(name), Pairs::default(), Contacts::default());
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..=REPEATS {
         let start = Instant::now();
-        hull::compute(&world.bodies, h, margin, &mut hulls, &mut unbounded);
+        hull::compute(&world.bodies, h, margin, &mut hulls, &mut walls);
         broad.find(&hulls, &mut pairs);
         let middle = Instant::now();
-        contacts.detect(&world.bodies, &mut pairs, &unbounded, h, margin, None);
+        let detection = Detection { bodies: &world.bodies, walls: &walls, h, margin, assignment: None };
+        contacts.detect(&detection, &mut pairs);
         best.0 = best.0.min((middle - start).as_secs_f64());
         best.1 = best.1.min(middle.elapsed().as_secs_f64());
     }

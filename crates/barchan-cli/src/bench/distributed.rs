@@ -87,8 +87,8 @@ fn copies(bed: &World) -> Result<Value, Failure> {
     for ranks in [2usize, 8, 64] {
         let parts = on_ranks(bed, &divided(PartitionName::Cartesian), options, ranks, |simulation| {
             let step = simulation.step().map(drop).map_err(|e| e.to_string());
-            let own = simulation.world.bodies.bounded_len();
-            let domain = simulation.domain().map(|domain| (domain.copies(), domain.bounds()));
+            let own = simulation.world.bodies.owned_bounded_len();
+            let domain = simulation.domain().map(|domain| (domain.ghosts(), domain.bounds()));
             step.map(|()| (own, domain))
         })?;
         let (mut copies, mut ideal, mut own) = (0, 0, 0);
@@ -97,7 +97,8 @@ fn copies(bed: &World) -> Result<Value, Failure> {
             let Some((held, region)) = domain else { continue };
             copies += held;
             own += bodies;
-            let meets = |i: &usize| bed.bodies.is_shown(*i) && hull::of(&bed.bodies, *i, h, margin).meets(&region);
+            let meets =
+                |i: &usize| bed.bodies.is_owned_and_bounded(*i) && hull::of(&bed.bodies, *i, h, margin).meets(&region);
             ideal += (0..bed.bodies.len()).filter(meets).count();
         }
         let ideal = ideal - own;
@@ -176,7 +177,7 @@ fn balance() -> Result<Value, Failure> {
                 work.extend(simulation.domain().and_then(|domain| domain.work()));
             }
             let windows: Vec<f64> = work.windows(2).map(|ends| ends[1] - ends[0]).collect();
-            Ok::<_, String>((windows, simulation.domain().map_or(0, |domain| domain.divisions())))
+            Ok::<_, String>((windows, simulation.domain().map_or(0, |domain| domain.repartitions())))
         })
         .map_err(failed)?;
         let parts: Vec<_> = parts.into_iter().collect::<Result<_, _>>().map_err(failed)?;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use barchan::cone::solver::{
     AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solve, Solver, SolverName, SolverOptions,
 };
-use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, Problem, Workspace};
+use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(super) const STEPS: usize = 20;
 const RESIDUALS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 
 /// Solves to the last of the residuals, with the history.
-pub(super) fn solve(problem: &Problem, start: &ContactVec, options: SolverOptions) -> Report {
+pub(super) fn solve(problem: ProblemRef<'_>, start: &ContactVec, options: SolverOptions) -> Report {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response) = (start.clone(), BodyVec::default());

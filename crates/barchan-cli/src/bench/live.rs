@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::view::no_thread;
 use barchan::step::Simulation;
 use barchan_view::live::{Next, Spectator, Watch, WatchOptions};
-use barchan_view::server::{Controls, Hub, Limits, Place, Server};
+use barchan_view::server::{Controls, Hub, Limits, ListenAddress, Server};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ const REPEATS: usize = 5;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let world = settled::tiled(2, 2, &context.cache)?;
-    let bodies = world.bodies.bounded_len();
+    let bodies = world.bodies.owned_bounded_len();
     let mut simulation = Simulation::new(world, settled::options()?);
     (0..BEFORE).try_for_each(|_| simulation.step().map(drop))?;
 
     let hub = Arc::new(Hub::new(&json!({ "name": "bench" }), Controls::default()));
-    let place = Place { port: Some(0), ..Place::default() };
+    let place = ListenAddress { port: Some(0), ..ListenAddress::default() };
     let server = Server::start(place, String::new(), Arc::clone(&hub), Limits::default()).map_err(no_thread)?;
     let options = WatchOptions { steps_total: u64::MAX, ..WatchOptions::default() };
     let mut watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
     Ok(figures(json!({
         "bodies": bodies,
-        "contacts": simulation.problem().contacts(),
+        "contacts": simulation.contacts().len(),
         "plain_ms": 1e3 * best(&plain),
         "no_viewer_ms": 1e3 * best(&alone),
         "viewer_ms": 1e3 * best(&watched),

@@ -3,7 +3,7 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
-use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
+use barchan::cone::{BodyVec, ContactVec, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;
@@ -17,7 +17,11 @@ pub(super) fn apgd() -> SolverOptions {
 
 /// Seconds a contact for one operator application with all that belongs to it, and for one
 /// iteration, which may backtrack.
-pub(super) fn seconds_per_contact_iteration(problem: &Problem, options: SolverOptions, repeats: usize) -> (f64, f64) {
+pub(super) fn seconds_per_contact_iteration(
+    problem: ProblemRef<'_>,
+    options: SolverOptions,
+    repeats: usize,
+) -> (f64, f64) {
     let mut workspace = Workspace::default();
     let mut solver = AnySolver::new(options.name);
     let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());

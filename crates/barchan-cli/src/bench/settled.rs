@@ -45,9 +45,9 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
     let tile = bed(25_000, cache)?;
     let mut world = World { gravity: tile.gravity, materials: tile.materials.clone(), ..World::default() };
     let bodies = &tile.bodies;
-    let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion[i] == motion);
+    let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion()[i] == motion);
     let (half, centre) = find(Motion::Fixed)
-        .find_map(|i| match &bodies.shape[i] {
+        .find_map(|i| match &bodies.shape()[i] {
             Shape::Container(c) => Some((c.half_extents, bodies.position[i])),
             _ => None,
         })
@@ -62,9 +62,9 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
                 world.add(Body {
                     velocity: bodies.velocity[i],
                     angular_velocity: bodies.angular_velocity[i],
-                    material: bodies.material[i],
+                    material: bodies.material()[i],
                     group: bodies.group[i],
-                    ..Body::dynamic(bodies.shape[i].clone(), bodies.position[i] + shift)
+                    ..Body::dynamic(bodies.shape()[i].clone(), bodies.position[i] + shift)
                 });
             }
         }
@@ -77,7 +77,7 @@ fn state(world: &World) -> Vec<f64> {
     let b = &world.bodies;
     let mut out = vec![0.0; 9 * b.len()];
     for i in 0..b.len() {
-        let row = &mut out[9 * b.id[i] as usize..][..9];
+        let row = &mut out[9 * b.id()[i] as usize..][..9];
         for (part, v) in [b.position[i], b.velocity[i], b.angular_velocity[i]].iter().enumerate() {
             row[3 * part..][..3].copy_from_slice(&v.to_array());
         }
@@ -88,7 +88,7 @@ fn state(world: &World) -> Vec<f64> {
 fn restore(world: &mut World, state: &[f64]) {
     let b = &mut world.bodies;
     for i in 0..b.len() {
-        let row = &state[9 * b.id[i] as usize..][..9];
+        let row = &state[9 * b.id()[i] as usize..][..9];
         b.position[i] = DVec3::from_slice(&row[0..3]);
         b.velocity[i] = DVec3::from_slice(&row[3..6]);
         b.angular_velocity[i] = DVec3::from_slice(&row[6..9]);

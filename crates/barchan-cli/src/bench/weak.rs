@@ -139,8 +139,8 @@ fn sample(simulation: &mut Simulation) -> Result<(Count, f64), String> {
         }
     }
     let all = sent(simulation).less(before, STEPS as f64);
-    let (bodies, contacts) = (simulation.world.bodies.bounded_len(), simulation.problem().contacts());
-    let domain = simulation.domain().map(|domain| (domain.copies(), domain.neighbours(), domain.links()));
+    let (bodies, contacts) = (simulation.world.bodies.owned_bounded_len(), simulation.contacts().len());
+    let domain = simulation.domain().map(|domain| (domain.ghosts(), domain.neighbours(), domain.links()));
     let (copies, neighbours, links) = domain.unwrap_or_default();
     let count = Count {
         bodies: bodies as f64,

@@ -12,7 +12,7 @@
 //! residual less often when nobody asks. Its times are scaled so that its end falls on the time
 //! measured without.
 
-use barchan::cone::solver::{Moment, Report, Solvable, Solve, Solver, SolverFor, SolverOptions, Status};
+use barchan::cone::solver::{HistoryEntry, Report, Solvable, Solve, Solver, SolverFor, SolverOptions, Status};
 use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, Workspace};
 use serde::Serialize;
 use std::time::Instant;
@@ -74,7 +74,7 @@ pub(super) struct Result {
     pub(super) timings: u32,
     /// The natural residual of the impulses, computed afresh.
     pub(super) residual: f64,
-    pub(super) history: Vec<Moment>,
+    pub(super) history: Vec<HistoryEntry>,
 }
 
 /// One solve, timed.
@@ -127,7 +127,7 @@ pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f
         seconds: best.seconds,
         timings,
         residual: best.residual,
-        history: history.map(|moment| Moment { seconds: scale * moment.seconds, ..moment }).collect(),
+        history: history.map(|moment| HistoryEntry { seconds: scale * moment.seconds, ..moment }).collect(),
     }
 }
 

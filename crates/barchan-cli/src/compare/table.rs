@@ -1,7 +1,7 @@
 //! The figures of a comparison: as a table for people, and as CSV for programs.
 
 use super::race::{Result, Verdict};
-use barchan::cone::solver::{Moment, SolverName};
+use barchan::cone::solver::{HistoryEntry, SolverName};
 use barchan::output::human::{duration, grouped, short};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(super) struct Entry {
     /// The time, in times of the fastest that converged; none if this one did not.
     pub(super) ratio: Option<f64>,
     #[serde(skip)]
-    pub(super) history: Vec<Moment>,
+    pub(super) history: Vec<HistoryEntry>,
 }
 
 /// The columns of `comparison.csv`.
@@ -139,7 +139,7 @@ pub(super) fn write_history(out: &mut impl Write, entries: &[Entry]) -> io::Resu
     writeln!(out, "{}", HISTORY_COLUMNS.join(","))?;
     for e in entries {
         for m in &e.history {
-            let Moment { iterations, operator_applications, seconds, residual } = m;
+            let HistoryEntry { iterations, operator_applications, seconds, residual } = m;
             writeln!(out, "{},{},{iterations},{operator_applications},{seconds:?},{residual:?}", e.problem, e.solver)?;
         }
     }

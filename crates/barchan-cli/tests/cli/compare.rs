@@ -179,7 +179,7 @@ fn nothing_is_replaced_by_accident() {
 fn bad_input_is_refused_before_anything_is_written() {
     let desk = desk();
     desk.write("bad.dat", "3\n1\nnonsense\n");
-    desk.write("nothing.txt", "barchan-problem 1\ngeometry round\nbodies 0\ncontacts 0\nrows 0\nend\n");
+    desk.write("nothing.txt", "barchan-problem 2\nbodies 0\ncontacts 0\nrows 0\nend\n");
     let refuses = |line: &str, words: &[&str]| desk.barchan(&format!("compare {line}")).refused(2, words);
     refuses("", &["PROBLEM"]);
     refuses("--solvers apgd", &["PROBLEM"]);

@@ -154,7 +154,7 @@ fn files_that_are_no_problems() {
     };
     refuses("", &["bad.dat: the file is empty"]);
     refuses("[solver]\n", &["bad.dat: not a contact problem", "\"[solver]\"", "barchan-problem"]);
-    refuses("barchan-problem 1\ngeometry flat\n", &["bad.dat:2: expected \"round\" or \"general\", found \"flat\""]);
+    refuses("barchan-problem 2\nbodies few\n", &["bad.dat:2: expected a count of bodies, found \"few\""]);
     refuses("2\n1\n", &["bad.dat:1: expected the dimension 3, found 2"]);
     refuses(&TWO[..TWO.len() - 9], &["bad.dat:", "the file ends here, expected"]);
     refuses(&TWO.replace("-2 3 1", "-2 nan 1"), &["bad.dat:", "expected a finite number", "\"nan\""]);
@@ -203,7 +203,7 @@ fn a_step_is_dumped_and_solved_alone() {
     let hash = desk.hash(bed);
     assert_eq!(hash, desk.hash(&format!("{bed} --out bed --dump-problem 220 --dump-problem 200")));
     let text = desk.read("bed/problem-220.txt");
-    assert!(text.starts_with("barchan-problem 1\n") && desk.path("bed/problem-200.txt").exists());
+    assert!(text.starts_with("barchan-problem 2\n") && desk.path("bed/problem-200.txt").exists());
     let contacts = text.lines().filter(|line| line.starts_with("contact ")).count();
     let said = desk.barchan("solve bed/problem-220.txt --tol 1e-7 --json --solution r.txt");
     assert_eq!(said.code, 0, "{said:?}");

@@ -24,7 +24,7 @@ impl AnyProblem {
     /// Reads a file of any known format.
     ///
     /// # Errors
-    /// If it cannot be read, or does not hold a sound problem: with the line and what is expected.
+    /// If it cannot be read, or does not hold a valid problem: with the line and what is expected.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProblemFileError> {
         let path = path.as_ref();
         let origin = path.display().to_string();
@@ -138,7 +138,7 @@ mod tests {
         assert!(error(b"\x89HDF\r\n\x1a\n\0\0").starts_with("some.file: byte 9: expected"));
         assert!(error(b"[solver]\n").contains("begins with \"[solver]\", expected \"barchan-problem\""));
         assert!(error(&[0xff; 200]).contains("not a contact problem"));
-        assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 1\""));
+        assert!(error(b"barchan-problem 7\n").starts_with("some.file:1: expected \"barchan-problem 2\""));
         assert!(error(b"2 1 0").starts_with("some.file:1: "));
         let error = AnyProblem::load("there/is/none").unwrap_err().to_string();
         assert!(error.starts_with("there/is/none: No such file"), "{error}");

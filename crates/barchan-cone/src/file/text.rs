@@ -3,26 +3,28 @@
 //! Plain text, a line each thing, so that a problem can be looked at, cut down and mailed:
 //!
 //! ```text
-//! barchan-problem 1
-//! geometry round
-//! bodies 2
-//! contacts 1
+//! barchan-problem 2
+//! bodies 3
+//! contacts 2
 //! rows 0
 //! body 0.0 0.0 0.0
 //! body 2.0 5.0 0.1
+//! general-body 2.0 1.0 2.0 2.0 0.0 0.0 0.0 1.0
 //! contact 1 0 0.0 0.0 1.0 0.5 0.3 0.0 -0.2
+//! general-contact 2 1 0.0 1.0 0.0 0.5 0.0 -0.1 0.0 0.3 -0.2 0.0 0.0 1.0 0.0
 //! end
 //! ```
 //!
-//! A body is its inverse mass, its inverse inertia and, if the geometry is `round`, its radius;
-//! with `general` the inertia is six numbers (xx, yy, zz, xy, xz, yz). A contact is its bodies A
-//! and B, the normal, the friction, the bias and, if `general`, the lever arms of A and of B.
+//! A body is its inverse mass, its inverse inertia and its radius; a general one has six numbers of
+//! inertia (xx, yy, zz, xy, xz, yz) and the length in which its spin is measured. A contact is its bodies
+//! A and B, the normal, the friction and the bias. Those of general bodies come last and have the lever
+//! arms of A and of B as well, over the length of that body.
 //! A bilateral row, `row`, comes after the contacts: its bodies, its derivatives with respect to
 //! the velocity and the spin of the first and of the second, and its bias.
 //! Numbers are the shortest that read back to the same bits. The last line tells a whole file from
 //! one that was cut off within a number.
 
-use crate::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, Row};
+use crate::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, ProblemRef, Row};
 use glam::DVec3;
 use std::fmt::Display;
 use std::io::{self, BufRead, Write};
@@ -30,9 +32,9 @@ use std::io::{self, BufRead, Write};
 /// First word of every file.
 pub(crate) const HEADER_NAME: &str = "barchan-problem";
 /// First line of every file: that name and a version.
-const HEADER: &str = "barchan-problem 1";
+const HEADER: &str = "barchan-problem 2";
 /// Lines before the first body.
-const HEADER_LINES: usize = 5;
+const HEADER_LINES: usize = 4;
 
 /// Why a file does not hold a problem.
 #[derive(Debug, thiserror::Error)]
@@ -73,36 +75,35 @@ pub enum ProblemFileError {
     },
 }
 
-impl Problem {
+impl ProblemRef<'_> {
     /// Writes the problem.
     ///
     /// # Errors
     /// If `out` cannot be written to.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let geometry = if matches!(self.geometry, Geometry::Round { .. }) { "round" } else { "general" };
         writeln!(out, "{HEADER}")?;
-        writeln!(out, "geometry {geometry}")?;
         writeln!(out, "bodies {}", self.bodies())?;
         writeln!(out, "contacts {}", self.contacts())?;
         writeln!(out, "rows {}", self.rows.len())?;
+        let Geometry { radius, inverse_inertia, tensors, arms } = self.geometry;
         for (j, m) in self.inverse_mass.iter().enumerate() {
-            write!(out, "body {m:?}")?;
-            match &self.geometry {
-                Geometry::Round { radius, inverse_inertia } => {
-                    write_numbers(out, &[inverse_inertia[j], radius[j]])?;
+            match tensors.of(j) {
+                Some(tensor) => {
+                    write!(out, "general-body {m:?}")?;
+                    write_numbers(out, tensor)?;
                 }
-                Geometry::General { inverse_inertia, .. } => write_numbers(out, &inverse_inertia[j])?,
+                None => write!(out, "body {m:?} {:?}", inverse_inertia[j])?,
             }
-            writeln!(out)?;
+            writeln!(out, " {:?}", radius[j])?;
         }
         for (i, [a, b]) in self.pairs.iter().enumerate() {
-            write!(out, "contact {a} {b}")?;
+            let arms = arms.get(i).filter(|_| i >= self.round());
+            write!(out, "{} {a} {b}", if arms.is_some() { "general-contact" } else { "contact" })?;
             write_numbers(out, &self.normals.get(i).to_array())?;
             write_numbers(out, &[self.friction[i]])?;
             write_numbers(out, &self.bias.get(i).to_array())?;
-            if let Geometry::General { arms_a, arms_b, .. } = &self.geometry {
-                write_numbers(out, &arms_a.get(i).to_array())?;
-                write_numbers(out, &arms_b.get(i).to_array())?;
+            for arm in arms.iter().flatten() {
+                write_numbers(out, &arm.to_array())?;
             }
             writeln!(out)?;
         }
@@ -116,6 +117,16 @@ impl Problem {
         }
         writeln!(out, "end")
     }
+}
+
+impl Problem {
+    /// Writes the problem.
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        self.view().write(out)
+    }
 
     /// Reads a problem that [`Problem::write`] wrote; `origin` names the source in errors.
     ///
@@ -127,45 +138,42 @@ impl Problem {
         if lines.text.trim_end() != HEADER {
             return Err(lines.fault(format!("expected \"{HEADER}\", found {:?}", lines.text.trim_end())));
         }
-        let round = lines.record("geometry", |fields| match fields.word("\"round\" or \"general\"")? {
-            "round" => Ok(true),
-            "general" => Ok(false),
-            other => Err(format!("expected \"round\" or \"general\", found {other:?}")),
-        })?;
         let bodies: usize = lines.record("bodies", |fields| fields.index("a count of bodies"))?;
         let contacts: usize = lines.record("contacts", |fields| fields.index("a count of contacts"))?;
         let bilateral: usize = lines.record("rows", |fields| fields.index("a count of rows"))?;
 
-        let mut inverse_mass = Vec::new();
-        let (mut radius, mut inertia, mut tensor) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..bodies {
-            lines.record("body", |fields| {
-                inverse_mass.push(fields.number("the inverse mass")?);
-                if round {
-                    inertia.push(fields.number("the inverse inertia")?);
-                    radius.push(fields.number("the radius")?);
-                } else {
+        let mut problem = Self::default();
+        for j in 0..bodies {
+            let geometry = &mut problem.geometry;
+            lines.either(["body", "general-body"], |is_general, fields| {
+                problem.inverse_mass.push(fields.number("the inverse mass")?);
+                if is_general {
                     let mut six = [0.0; 6];
                     for entry in &mut six {
                         *entry = fields.number("the inverse inertia (xx, yy, zz, xy, xz, yz)")?;
                     }
-                    tensor.push(six);
+                    geometry.tensors.push(j as u32, six);
+                    geometry.inverse_inertia.push(0.0);
+                } else {
+                    geometry.inverse_inertia.push(fields.number("the inverse inertia")?);
                 }
+                geometry.radius.push(fields.number("the radius")?);
                 Ok(())
             })?;
         }
-        let (mut pairs, mut friction) = (Vec::new(), Vec::new());
+        let mut friction = Vec::new();
         let (mut normals, mut bias) = (Vec::new(), Vec::new());
-        let (mut arms_a, mut arms_b) = (Vec::new(), Vec::new());
+        let mut arms = Vec::new();
         for _ in 0..contacts {
-            lines.record("contact", |fields| {
-                pairs.push([fields.body("A", bodies)?, fields.body("B", bodies)?]);
+            lines.either(["contact", "general-contact"], |is_general, fields| {
+                problem.pairs.push([fields.body("A", bodies)?, fields.body("B", bodies)?]);
                 normals.push(fields.vector("the normal")?);
                 friction.push(fields.number("the friction")?);
                 bias.push(fields.vector("the bias")?);
-                if !round {
-                    arms_a.push(fields.vector("the lever arm of A")?);
-                    arms_b.push(fields.vector("the lever arm of B")?);
+                if is_general {
+                    arms.push([fields.vector("the lever arm of A")?, fields.vector("the lever arm of B")?]);
+                } else if !arms.is_empty() {
+                    return Err("expected a line \"general-contact\": contacts without arms come first".into());
                 }
                 Ok(())
             })?;
@@ -186,26 +194,12 @@ impl Problem {
         lines.record("end", |_| Ok(()))?;
         lines.nothing_more()?;
 
-        let geometry = if round {
-            Geometry::Round { radius, inverse_inertia: inertia }
-        } else {
-            Geometry::General {
-                inverse_inertia: tensor,
-                arms_a: ContactVec::from_slice(&arms_a),
-                arms_b: ContactVec::from_slice(&arms_b),
-            }
-        };
-        let mut bias = ContactVec::from_slice(&bias);
-        bias.rows = row_bias;
-        let problem = Self {
-            inverse_mass,
-            geometry,
-            pairs,
-            normals: ContactVec::from_slice(&normals),
-            friction: ContactScalars::from_slice(&friction),
-            rows,
-            bias,
-        };
+        problem.normals = ContactVec::from_slice(&normals);
+        problem.friction = ContactScalars::from_slice(&friction);
+        problem.bias = ContactVec::from_slice(&bias);
+        problem.bias.rows = row_bias;
+        problem.rows = rows;
+        problem.set_arms(&arms);
         problem.check().map_err(|bad| {
             lines.line = match bad {
                 BadProblem::Length { .. } => 1,
@@ -255,14 +249,33 @@ impl<R: BufRead> Lines<'_, R> {
         keyword: &str,
         read: impl FnOnce(&mut Fields<'_>) -> Result<T, String>,
     ) -> Result<T, ProblemFileError> {
-        self.next(&format!("a line \"{keyword}\""))?;
+        self.line_of(&[keyword], |_, fields| read(fields))
+    }
+
+    /// The same with one of two keywords; `read` is told whether it is the second.
+    fn either<T>(
+        &mut self,
+        keywords: [&str; 2],
+        read: impl FnOnce(bool, &mut Fields<'_>) -> Result<T, String>,
+    ) -> Result<T, ProblemFileError> {
+        self.line_of(&keywords, |which, fields| read(which == 1, fields))
+    }
+
+    fn line_of<T>(
+        &mut self,
+        keywords: &[&str],
+        read: impl FnOnce(usize, &mut Fields<'_>) -> Result<T, String>,
+    ) -> Result<T, ProblemFileError> {
+        let expected = format!("a line \"{}\"", keywords.join("\" or \""));
+        self.next(&expected)?;
         let mut fields = Fields(self.text.split_whitespace());
-        let result = match fields.0.next() {
-            Some(word) if word == keyword => read(&mut fields).and_then(|value| match fields.0.next() {
+        let word = fields.0.next().unwrap_or("");
+        let result = match keywords.iter().position(|keyword| *keyword == word) {
+            Some(which) => read(which, &mut fields).and_then(|value| match fields.0.next() {
                 None => Ok(value),
                 Some(extra) => Err(format!("expected the end of the line, found {extra:?}")),
             }),
-            other => Err(format!("expected a line \"{keyword}\", found {:?}", other.unwrap_or(""))),
+            None => Err(format!("expected {expected}, found {word:?}")),
         };
         result.map_err(|message| self.fault(message))
     }
@@ -322,10 +335,7 @@ mod tests {
         let tilt = DVec3::new(-0.5, 0.0, 0.75f64.sqrt());
         Problem {
             inverse_mass: vec![0.0, third, 2.0, 1e-7 / 3.0],
-            geometry: Geometry::Round {
-                radius: vec![0.0, 0.1, 0.2, 1e300],
-                inverse_inertia: vec![0.0, 7.7, 0.3, 5e-324],
-            },
+            geometry: Geometry::round(vec![0.0, 0.1, 0.2, 1e300], vec![0.0, 7.7, 0.3, 5e-324]),
             pairs: vec![[1, 0], [2, 0], [2, 3]],
             normals: ContactVec::from_slice(&[DVec3::Z, DVec3::Z, tilt]),
             friction: ContactScalars::from_slice(&[0.5, 0.0, third]),
@@ -350,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back_to_the_same_bits() {
-        for problem in [heap(), heap().to_general(), Problem::default()] {
+        for problem in [heap(), heap().to_general(), heap().with_tensors(|j| j == 3).0, Problem::default()] {
             let written = text(&problem);
             let back = read(&written).unwrap();
             assert_eq!(back, problem);
@@ -364,9 +374,8 @@ mod tests {
         let mut problem = heap();
         // Without the extreme numbers, which no solver likes.
         problem.inverse_mass[3] = 3.0;
-        problem.geometry =
-            Geometry::Round { radius: vec![0.0, 0.1, 0.2, 0.3], inverse_inertia: vec![0.0, 7.7, 0.3, 1.1] };
-        for problem in [problem.clone(), problem.to_general()] {
+        problem.geometry = Geometry::round(vec![0.0, 0.1, 0.2, 0.3], vec![0.0, 7.7, 0.3, 1.1]);
+        for problem in [problem.clone(), problem.to_general(), problem.with_tensors(|j| j == 2).0] {
             let solve = |problem: &Problem| {
                 let mut workspace = Workspace::default();
                 let mut operator = MatrixFree::new(problem, &mut workspace);
@@ -391,32 +400,40 @@ mod tests {
             error(&good.replacen(from, to, 1))
         };
         assert_eq!(error(""), "heap.txt:1: the file ends here, expected the header");
-        assert_eq!(error("hello\n"), "heap.txt:1: expected \"barchan-problem 1\", found \"hello\"");
+        assert_eq!(error("hello\n"), "heap.txt:1: expected \"barchan-problem 2\", found \"hello\"");
         assert_eq!(
-            with("problem 1", "problem 2"),
-            "heap.txt:1: expected \"barchan-problem 1\", found \"barchan-problem 2\""
+            with("problem 2", "problem 1"),
+            "heap.txt:1: expected \"barchan-problem 2\", found \"barchan-problem 1\""
         );
-        assert_eq!(with("round", "square"), "heap.txt:2: expected \"round\" or \"general\", found \"square\"");
-        assert_eq!(with("bodies 4", "bodies -4"), "heap.txt:3: expected a count of bodies, found \"-4\"");
-        assert_eq!(with("bodies 4", "bodies 5"), "heap.txt:10: expected a line \"body\", found \"contact\"");
-        assert_eq!(with("bodies 4", "bodies 3"), "heap.txt:9: expected a line \"contact\", found \"body\"");
-        assert_eq!(with("7.7", "heavy"), "heap.txt:7: expected a number for the inverse inertia, found \"heavy\"");
-        assert_eq!(with("7.7 0.1", "7.7"), "heap.txt:7: the line ends here, expected the radius");
-        assert_eq!(with("7.7 0.1", "7.7 0.1 9"), "heap.txt:7: expected the end of the line, found \"9\"");
+        assert_eq!(with("bodies 4", "bodies -4"), "heap.txt:2: expected a count of bodies, found \"-4\"");
+        assert_eq!(
+            with("bodies 4", "bodies 5"),
+            "heap.txt:9: expected a line \"body\" or \"general-body\", found \"contact\""
+        );
+        assert_eq!(
+            with("bodies 4", "bodies 3"),
+            "heap.txt:8: expected a line \"contact\" or \"general-contact\", found \"body\""
+        );
+        assert_eq!(with("7.7", "heavy"), "heap.txt:6: expected a number for the inverse inertia, found \"heavy\"");
+        assert_eq!(with("7.7 0.1", "7.7"), "heap.txt:6: the line ends here, expected the radius");
+        assert_eq!(with("7.7 0.1", "7.7 0.1 9"), "heap.txt:6: expected the end of the line, found \"9\"");
         assert_eq!(
             with("contact 2 3", "contact 2 4"),
-            "heap.txt:12: body B is 4, but there are 4 bodies, numbered from 0"
+            "heap.txt:11: body B is 4, but there are 4 bodies, numbered from 0"
         );
         assert_eq!(
             with("contact 2 3", "contact 0 3"),
-            "heap.txt:12: contact 2: contacts must be grouped by their first body, in ascending order"
+            "heap.txt:11: contact 2: contacts must be grouped by their first body, in ascending order"
         );
-        assert_eq!(with("-1e-9", "NaN"), "heap.txt:11: contact 1: all numbers must be finite");
-        assert_eq!(with("body 2.0", "body inf"), "heap.txt:8: body 2: inverse mass must be finite and not negative");
-        assert_eq!(with("contacts 3", "contacts 4"), "heap.txt:13: expected a line \"contact\", found \"end\"");
-        assert_eq!(with("contacts 3", "contacts 2"), "heap.txt:12: expected a line \"end\", found \"contact\"");
-        assert_eq!(with("end\n", ""), "heap.txt:13: the file ends here, expected a line \"end\"");
-        assert_eq!(with("end\n", "end\nmore\n"), "heap.txt:14: expected the end of the file, found \"more\"");
+        assert_eq!(with("-1e-9", "NaN"), "heap.txt:10: contact 1: all numbers must be finite");
+        assert_eq!(with("body 2.0", "body inf"), "heap.txt:7: body 2: inverse mass must be finite and not negative");
+        assert_eq!(
+            with("contacts 3", "contacts 4"),
+            "heap.txt:12: expected a line \"contact\" or \"general-contact\", found \"end\""
+        );
+        assert_eq!(with("contacts 3", "contacts 2"), "heap.txt:11: expected a line \"end\", found \"contact\"");
+        assert_eq!(with("end\n", ""), "heap.txt:12: the file ends here, expected a line \"end\"");
+        assert_eq!(with("end\n", "end\nmore\n"), "heap.txt:13: expected the end of the file, found \"more\"");
         // Cut anywhere, it is an error and never a panic or another problem.
         for cut in 0..good.trim_end().len() {
             assert!(read(&good[..cut]).is_err(), "cut at {cut}");

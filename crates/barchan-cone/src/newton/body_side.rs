@@ -8,9 +8,8 @@
 //! that cannot turn, contacts without friction. The velocities of the bodies are w = Sz.
 
 use super::blocks::{Block, Pattern, Values, cross, root, symmetric};
-use crate::ContactVec;
 use crate::lanes::LANES;
-use crate::{Geometry, Problem};
+use crate::{ContactVec, ProblemRef};
 use barchan_parallel::{Disjoint, for_chunks};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
@@ -66,7 +65,7 @@ pub(crate) struct BodySide {
 /// What the passes over a system read.
 #[derive(Clone, Copy)]
 struct View<'a> {
-    problem: &'a Problem,
+    problem: ProblemRef<'a>,
     system: &'a BodySide,
     h: [&'a ContactVec; 2],
 }
@@ -84,7 +83,7 @@ impl BodySide {
 
     /// Takes up a problem. Says whether the pattern is the one of the last. Of bodies that nothing
     /// acts on, those in `also` take part.
-    pub(crate) fn prepare(&mut self, problem: &Problem, also: &[u32]) -> bool {
+    pub(crate) fn prepare(&mut self, problem: ProblemRef<'_>, also: &[u32]) -> bool {
         let m = problem.contacts();
         let unknowns = || problem.pairs.iter().copied().chain(problem.rows.iter().map(|row| row.bodies));
         // Only bodies that can move and that something acts on take part.
@@ -148,7 +147,7 @@ impl BodySide {
     }
 
     /// Computes K for the given H.
-    pub(crate) fn assemble(&mut self, problem: &Problem, h: [&ContactVec; 2]) {
+    pub(crate) fn assemble(&mut self, problem: ProblemRef<'_>, h: [&ContactVec; 2]) {
         let mut values = std::mem::take(&mut self.values);
         values.shape(&self.pattern);
         let view = View { problem, system: self, h };
@@ -168,7 +167,7 @@ impl BodySide {
 
     /// Whether A itself has far fewer numbers than K: contacts that seldom share a body. By a little
     /// is not enough, for the side of the bodies has more correct digits.
-    pub(crate) fn is_larger_than_contacts(&self, problem: &Problem) -> bool {
+    pub(crate) fn is_larger_than_contacts(&self, problem: ProblemRef<'_>) -> bool {
         let shared: usize =
             self.start.windows(2).map(|ends| ends[1] - ends[0]).map(|n| n * n.saturating_sub(1) / 2).sum();
         let of_contacts = 9 * (problem.contacts() + shared);
@@ -176,7 +175,7 @@ impl BodySide {
     }
 
     /// A = GᵀG by its blocks: those of contacts that share a body.
-    pub(crate) fn couplings(&self, problem: &Problem, nothing: &ContactVec) -> (Pattern, Values<3>) {
+    pub(crate) fn couplings(&self, problem: ProblemRef<'_>, nothing: &ContactVec) -> (Pattern, Values<3>) {
         let view = View { problem, system: self, h: [nothing; 2] };
         let mut found: Vec<([u32; 2], Block<3>)> = Vec::new();
         let mut values = Values { diagonal: vec![[[0.0; 3]; 3]; problem.contacts()], below: Vec::new() };
@@ -207,7 +206,7 @@ impl BodySide {
     }
 
     /// z ← GΔ.
-    pub(crate) fn gather(&self, problem: &Problem, δ: &ContactVec, z: &mut [f64]) {
+    pub(crate) fn gather(&self, problem: ProblemRef<'_>, δ: &ContactVec, z: &mut [f64]) {
         let view = View { problem, system: self, h: [δ, δ] };
         let out = Disjoint::new(z);
         for_chunks(self.body.len(), CHUNK, |range| {
@@ -220,7 +219,7 @@ impl BodySide {
     /// u ← Gᵀz and δ ← q − Hu.
     pub(crate) fn scatter(
         &self,
-        problem: &Problem,
+        problem: ProblemRef<'_>,
         h: [&ContactVec; 2],
         q: &ContactVec,
         z: &[f64],
@@ -247,13 +246,12 @@ impl BodySide {
     }
 }
 
-fn body_root(problem: &Problem, j: usize) -> Root {
-    let inertia = match &problem.geometry {
-        Geometry::Round { radius, inverse_inertia } => {
-            DMat3::from_diagonal(DVec3::splat(radius[j] * inverse_inertia[j].sqrt()))
-        }
-        Geometry::General { inverse_inertia, .. } => {
-            let [xx, yy, zz, xy, xz, yz] = inverse_inertia[j];
+fn body_root(problem: ProblemRef<'_>, j: usize) -> Root {
+    let geometry = problem.geometry;
+    let inertia = match geometry.tensors.of(j) {
+        None => DMat3::from_diagonal(DVec3::splat(geometry.radius[j] * geometry.inverse_inertia[j].sqrt())),
+        Some(_) => {
+            let [xx, yy, zz, xy, xz, yz] = problem.spin_response(j);
             root(symmetric(DVec3::new(xx, yy, zz), DVec3::new(xy, xz, yz)))
         }
     };
@@ -264,10 +262,7 @@ impl View<'_> {
     /// The arm of a contact on one side, in the units of the bodies' spins.
     #[inline(always)]
     fn arm(&self, contact: usize, side: usize) -> DVec3 {
-        match &self.problem.geometry {
-            Geometry::Round { .. } => self.problem.normals.get(contact) * if side == 0 { -1.0 } else { 1.0 },
-            Geometry::General { arms_a, arms_b, .. } => if side == 0 { arms_a } else { arms_b }.get(contact),
-        }
+        self.problem.scaled_arms(contact)[side]
     }
 
     /// Gᵀ of one side of an unknown.
@@ -282,7 +277,7 @@ impl View<'_> {
             let s = cross(self.arm(unknown, side) * -sign) * inertia;
             Side { v: DMat3::from_diagonal(DVec3::splat(sign * mass)), s }
         } else {
-            let [v, s] = self.problem.rows[unknown - m].jacobian[side];
+            let [v, s] = self.problem.scaled_row(unknown - m).jacobian[side];
             let first = |x: DVec3| DMat3::from_cols(x, DVec3::ZERO, DVec3::ZERO).transpose();
             Side { v: first(v * mass), s: first(inertia.transpose() * s) }
         }
@@ -340,7 +335,7 @@ impl View<'_> {
                     p += impulse;
                     t += self.arm(unknown, side).cross(impulse);
                 } else {
-                    let [v, s] = self.problem.rows[unknown - m].jacobian[side];
+                    let [v, s] = self.problem.scaled_row(unknown - m).jacobian[side];
                     p += v * δ.rows[unknown - m];
                     t += s * δ.rows[unknown - m];
                 }
@@ -368,7 +363,7 @@ impl View<'_> {
                 let part = v + ω.cross(self.arm(unknown, side));
                 u += if side == 0 { part } else { -part };
             } else {
-                let [jv, js] = self.problem.rows[unknown - m].jacobian[side];
+                let [jv, js] = self.problem.scaled_row(unknown - m).jacobian[side];
                 u.x += jv.dot(v) + js.dot(ω);
             }
         }

@@ -75,13 +75,13 @@ impl Conjugate {
 
 /// The inverse of the diagonal blocks, as a preconditioner.
 #[derive(Debug, Default)]
-pub(crate) struct Jacobi {
+pub(crate) struct BlockJacobi {
     /// Lower triangular roots of the blocks, one after the other, column by column.
     roots: Vec<f64>,
     block: usize,
 }
 
-impl Jacobi {
+impl BlockJacobi {
     /// Takes the blocks. Says whether they are positive definite.
     pub(crate) fn prepare<const B: usize>(&mut self, diagonal: &[Block<B>]) -> bool {
         self.block = B;

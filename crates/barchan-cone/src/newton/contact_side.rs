@@ -7,7 +7,7 @@
 //! 3 numbers a contact. No eigenvalue of K is below 1, whatever A and H lack.
 
 use super::blocks::{Block, Pattern, Values, root, symmetric};
-use super::conjugate::{Conjugate, Jacobi, Stop, dot};
+use super::conjugate::{BlockJacobi, Conjugate, Stop, dot};
 use super::{NewtonOptions, System};
 use crate::ContactVec;
 use barchan_cholesky::Cholesky;
@@ -33,7 +33,7 @@ pub(crate) struct ContactSide {
     cholesky: Cholesky,
     is_analysed: bool,
     is_direct: bool,
-    jacobi: Jacobi,
+    jacobi: BlockJacobi,
     conjugate: Conjugate,
     stop: Stop,
     v: Vec<f64>,

@@ -5,7 +5,7 @@
 
 use super::blocks::Block;
 use super::body_side::BodySide;
-use crate::Agreement;
+use crate::ProblemCommunicator;
 
 /// Numbers a body.
 const B: usize = 6;
@@ -22,13 +22,13 @@ pub(crate) struct Copies {
 
 impl Copies {
     /// Lists the shared bodies of a system.
-    pub(crate) fn list(&mut self, side: &BodySide, line: Option<&dyn Agreement>) {
+    pub(crate) fn list(&mut self, side: &BodySide, comm: Option<&dyn ProblemCommunicator>) {
         self.places.clear();
         self.is_counted.clear();
         self.is_counted.resize(side.size() / B, true);
-        let Some(line) = line else { return };
-        self.places.extend(line.shared().iter().map(|&body| side.place(body)));
-        for (place, &mine) in self.places.iter().zip(line.is_mine()) {
+        let Some(comm) = comm else { return };
+        self.places.extend(comm.shared().iter().map(|&body| side.place(body)));
+        for (place, &mine) in self.places.iter().zip(comm.is_owned()) {
             if let Some(place) = place {
                 self.is_counted[*place] = mine;
             }
@@ -38,7 +38,7 @@ impl Copies {
     /// Replaces what `read` finds at shared bodies by its sum over copies, through `write`.
     fn exchange(
         &mut self,
-        line: &mut dyn Agreement,
+        comm: &mut dyn ProblemCommunicator,
         z: &mut [f64],
         read: impl Fn(usize, &[f64]) -> f64,
         write: impl Fn(usize, f64) -> f64,
@@ -48,7 +48,7 @@ impl Copies {
             Some(place) => std::array::from_fn(|k| read(B * place + k, z)),
             None => [0.0; B],
         }));
-        line.sum_copies(&mut self.values);
+        comm.sum_copies(&mut self.values);
         for (place, value) in self.places.iter().zip(&self.values) {
             if let Some(place) = place {
                 (0..B).for_each(|k| z[B * place + k] = write(B * place + k, value[k]));
@@ -57,35 +57,39 @@ impl Copies {
     }
 
     /// z ← the sum over copies.
-    pub(crate) fn sum(&mut self, line: &mut dyn Agreement, z: &mut [f64]) {
-        self.exchange(line, z, |k, z| z[k], |_, sum| sum);
+    pub(crate) fn sum(&mut self, comm: &mut dyn ProblemCommunicator, z: &mut [f64]) {
+        self.exchange(comm, z, |k, z| z[k], |_, sum| sum);
     }
 
     /// Replaces what is at copies by what the part that answers for the body has.
-    pub(crate) fn spread(&mut self, line: &mut dyn Agreement, z: &mut [f64]) {
+    pub(crate) fn spread(&mut self, comm: &mut dyn ProblemCommunicator, z: &mut [f64]) {
         for (z, _) in z.chunks_exact_mut(B).zip(&self.is_counted).filter(|x| !x.1) {
             z.fill(0.0);
         }
-        self.sum(line, z);
+        self.sum(comm, z);
     }
 
     /// For each place of a system whether all parts hold the body.
-    pub(crate) fn everywhere(&self, line: &dyn Agreement, places: usize) -> Vec<bool> {
-        let mut is_everywhere = vec![false; places];
-        for place in line.everywhere().iter().filter_map(|&k| self.places[k as usize]) {
-            is_everywhere[place] = true;
+    pub(crate) fn global(&self, comm: &dyn ProblemCommunicator, places: usize) -> Vec<bool> {
+        let mut is_global = vec![false; places];
+        for place in comm.global().iter().filter_map(|&k| self.places[k as usize]) {
+            is_global[place] = true;
         }
-        is_everywhere
+        is_global
     }
 
     /// y ← x + Σ(y − x): the sum of all but the identity, which every part has.
-    pub(crate) fn sum_beyond_identity(&mut self, line: &mut dyn Agreement, x: &[f64], y: &mut [f64]) {
-        self.exchange(line, y, |k, y| y[k] - x[k], |k, sum| x[k] + sum);
+    pub(crate) fn sum_beyond_identity(&mut self, comm: &mut dyn ProblemCommunicator, x: &[f64], y: &mut [f64]) {
+        self.exchange(comm, y, |k, y| y[k] - x[k], |k, sum| x[k] + sum);
     }
 
     /// Sums the diagonal blocks of shared bodies over copies, for a preconditioner that knows how
     /// firmly other ranks hold them. Returns this part's own, to be put back.
-    pub(crate) fn sum_diagonal(&mut self, line: &mut dyn Agreement, diagonal: &mut [Block<B>]) -> Vec<Block<B>> {
+    pub(crate) fn sum_diagonal(
+        &mut self,
+        comm: &mut dyn ProblemCommunicator,
+        diagonal: &mut [Block<B>],
+    ) -> Vec<Block<B>> {
         let own: Vec<Block<B>> = self.places.iter().flatten().map(|&place| diagonal[place]).collect();
         (0..B).for_each(|column| {
             let one = |k: usize| f64::from(u8::from(k == column));
@@ -94,7 +98,7 @@ impl Copies {
                 Some(place) => std::array::from_fn(|k| diagonal[*place][column][k] - one(k)),
                 None => [0.0; B],
             }));
-            line.sum_copies(&mut self.values);
+            comm.sum_copies(&mut self.values);
             for (place, value) in self.places.iter().zip(&self.values) {
                 if let Some(place) = place {
                     diagonal[*place][column] = std::array::from_fn(|k| value[k] + one(k));
@@ -112,10 +116,10 @@ impl Copies {
     }
 
     /// The scalar product over all parts, each body once.
-    pub(crate) fn dot(&self, line: &mut dyn Agreement, a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn dot(&self, comm: &mut dyn ProblemCommunicator, a: &[f64], b: &[f64]) -> f64 {
         let bodies = a.chunks_exact(B).zip(b.chunks_exact(B)).zip(&self.is_counted).filter(|x| *x.1);
         let mut total = [bodies.flat_map(|((a, b), _)| a.iter().zip(b)).map(|(a, b)| a * b).sum()];
-        line.reduce(&mut total, &mut []);
+        comm.reduce(&mut total, &mut []);
         total[0]
     }
 }

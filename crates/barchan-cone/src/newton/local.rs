@@ -1,4 +1,4 @@
-//! The second seam on the memory of one machine.
+//! The second interface on the memory of one machine.
 
 use super::body_side::BodySide;
 use super::conjugate::{Conjugate, Stop, dot};
@@ -9,7 +9,7 @@ use super::schwarz::{LAYERS, Schwarz};
 use super::{Fold, NewtonOptions, NewtonProblem, System, Unknown, mapping};
 use crate::ContactVec;
 use crate::operator::matrix_free::MatrixFree;
-use crate::{Agreement, ConeProblem};
+use crate::{ConeProblem, ProblemCommunicator};
 use barchan_cholesky::Cholesky;
 use glam::DVec3;
 use std::cell::RefCell;
@@ -46,14 +46,14 @@ impl std::fmt::Debug for NewtonMemory {
 
 impl NewtonMemory {
     /// Says that another problem is about to come.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.is_prepared = false;
     }
 
     /// Prepares the domain of a part. Says whether it could.
-    fn factor_part(&mut self, line: &mut dyn Agreement) -> bool {
+    fn factor_part(&mut self, comm: &mut dyn ProblemCommunicator) -> bool {
         let Self { overlap, schwarz, .. } = self;
-        let is_whole = overlap.fill(&mut self.side, &mut self.copies, line);
+        let is_whole = overlap.fill(&mut self.side, &mut self.copies, comm);
         if is_whole && !self.is_cut {
             self.is_cut = schwarz.analyse(&overlap.pattern, overlap.own(), overlap.layers);
         }
@@ -88,10 +88,10 @@ impl NewtonProblem for MatrixFree<'_> {
         let sum = mapping::over_contacts(unknown, m, &mut slots, read, write, body);
         self.ws.newton.folds = slots;
         let mut all = rows.and(sum);
-        if let Some(line) = &mut self.line {
+        if let Some(comm) = &mut self.comm {
             // The smallest is the largest of the opposite numbers; what is not a number stays.
             let mut largest = [if all.min.is_nan() { f64::INFINITY } else { -all.min }];
-            line.reduce(&mut all.sums, &mut largest);
+            comm.reduce(&mut all.sums, &mut largest);
             all.min = if largest[0] == f64::INFINITY { f64::NAN } else { -largest[0] };
         }
         all
@@ -100,19 +100,19 @@ impl NewtonProblem for MatrixFree<'_> {
     fn factor(&mut self, h: [&ContactVec; 2], options: &NewtonOptions) -> bool {
         let (problem, memory) = (self.problem, &mut self.ws.newton);
         if !memory.is_prepared {
-            let shared = self.line.as_ref().map_or(&[][..], |line| line.shared());
+            let shared = self.comm.as_ref().map_or(&[][..], |comm| comm.shared());
             let same = memory.side.prepare(problem, shared);
             memory.is_analysed &= same;
             memory.is_cut &= same;
-            memory.on_contacts = self.line.is_none() && memory.side.is_larger_than_contacts(problem);
-            memory.copies.list(&memory.side, self.line.as_deref());
+            memory.on_contacts = self.comm.is_none() && memory.side.is_larger_than_contacts(problem);
+            memory.copies.list(&memory.side, self.comm.as_deref());
             if memory.on_contacts {
                 let (pattern, values) = memory.side.couplings(problem, h[0]);
                 memory.contacts.prepare(pattern, values);
             }
-            if let Some(line) = self.line.as_deref_mut() {
+            if let Some(comm) = self.comm.as_deref_mut() {
                 memory.is_cut = false;
-                memory.overlap.find(&memory.side, &mut memory.copies, line);
+                memory.overlap.find(&memory.side, &mut memory.copies, comm);
             }
             memory.is_prepared = true;
         }
@@ -124,12 +124,12 @@ impl NewtonProblem for MatrixFree<'_> {
         }
         memory.side.assemble(problem, h);
         memory.stop = Stop { tolerance: options.tolerance, max_iterations: options.max_iterations };
-        if let Some(line) = self.line.as_deref_mut() {
+        if let Some(comm) = self.comm.as_deref_mut() {
             // A factor knows one part only.
             memory.is_direct = false;
-            let could = memory.factor_part(line);
+            let could = memory.factor_part(comm);
             let mut failures = [f64::from(u8::from(!could))];
-            line.reduce(&mut failures, &mut []);
+            comm.reduce(&mut failures, &mut []);
             return failures == [0.0];
         }
         memory.is_direct = options.system != System::Iterative;
@@ -170,21 +170,21 @@ impl NewtonProblem for MatrixFree<'_> {
                 cholesky.solve(z);
             };
             conjugate.solve(rest, z, Stop::EXACT, inverse, apply, dot)
-        } else if let Some(line) = self.line.as_deref_mut() {
-            copies.sum(line, rest);
-            let shared = RefCell::new((line, copies));
+        } else if let Some(comm) = self.comm.as_deref_mut() {
+            copies.sum(comm, rest);
+            let shared = RefCell::new((comm, copies));
             let precondition = |r: &[f64], z: &mut [f64]| {
-                let (line, copies) = &mut *shared.borrow_mut();
-                overlap.apply(copies, *line, r, z, |r, z| schwarz.apply(r, z));
+                let (comm, copies) = &mut *shared.borrow_mut();
+                overlap.apply(copies, *comm, r, z, |r, z| schwarz.apply(r, z));
             };
             let apply = |x: &[f64], y: &mut [f64]| {
                 apply(x, y);
-                let (line, copies) = &mut *shared.borrow_mut();
-                copies.sum_beyond_identity(*line, x, y);
+                let (comm, copies) = &mut *shared.borrow_mut();
+                copies.sum_beyond_identity(*comm, x, y);
             };
             let dot = |a: &[f64], b: &[f64]| {
-                let (line, copies) = &mut *shared.borrow_mut();
-                copies.dot(*line, a, b)
+                let (comm, copies) = &mut *shared.borrow_mut();
+                copies.dot(*comm, a, b)
             };
             conjugate.solve(rest, z, memory.stop, precondition, apply, dot)
         } else {

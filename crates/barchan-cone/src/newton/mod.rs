@@ -1,4 +1,4 @@
-//! The second seam: what second-order solvers need beside [`ConeProblem`].
+//! The second interface: what second-order solvers need beside [`ConeProblem`].
 //!
 //! An interior point works on each contact alone, by the algebra of its cone, and meets the
 //! others in two places only: in sums and minima over all of them, and in the Newton system
@@ -30,7 +30,7 @@ mod schwarz;
 pub(crate) use local::NewtonMemory;
 pub(crate) use of_matrix::MatrixMemory;
 
-use crate::operator::seam::ConeProblem;
+use crate::operator::cone_problem::ConeProblem;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The second seam for problems that are given by their matrix.
+//! The second interface for problems that are given by their matrix.
 
 use super::blocks::{Pattern, Values};
 use super::contact_side::ContactSide;

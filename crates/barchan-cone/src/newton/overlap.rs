@@ -16,7 +16,7 @@ use super::blocks::{Block, Pattern, Values};
 use super::body_side::BodySide;
 use super::copies::Copies;
 use super::schwarz::LAYERS;
-use crate::Agreement;
+use crate::ProblemCommunicator;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers a body.
@@ -80,17 +80,17 @@ pub(crate) struct Overlap {
     below_source: Vec<Origin>,
     r: Vec<f64>,
     z: Vec<f64>,
-    mail: Mail,
+    messages: Messages,
 }
 
 /// Messages of one exchange.
 #[derive(Debug, Default)]
-struct Mail {
+struct Messages {
     outgoing: Vec<Vec<f64>>,
     incoming: Vec<Vec<f64>>,
 }
 
-impl Mail {
+impl Messages {
     /// So many empty messages, to be filled.
     fn begin(&mut self, count: usize) -> &mut [Vec<f64>] {
         for messages in [&mut self.outgoing, &mut self.incoming] {
@@ -101,8 +101,8 @@ impl Mail {
     }
 
     /// Sends them, and returns what came.
-    fn exchange(&mut self, parts: &[u32], line: &mut dyn Agreement) -> &[Vec<f64>] {
-        line.exchange(parts, &self.outgoing, &mut self.incoming);
+    fn exchange(&mut self, parts: &[u32], comm: &mut dyn ProblemCommunicator) -> &[Vec<f64>] {
+        comm.exchange(parts, &self.outgoing, &mut self.incoming);
         &self.incoming
     }
 }
@@ -114,12 +114,12 @@ impl Overlap {
     }
 
     /// Finds the domain of a system.
-    pub(crate) fn find(&mut self, side: &BodySide, copies: &mut Copies, line: &mut dyn Agreement) {
-        let me = line.part();
-        let names = names(me, side, copies, line);
+    pub(crate) fn find(&mut self, side: &BodySide, copies: &mut Copies, comm: &mut dyn ProblemCommunicator) {
+        let me = comm.part();
+        let names = names(me, side, copies, comm);
         self.own = (0..names.len()).filter(|&place| names[place][0] == me).collect();
-        let (edges, mut graph) = self.collect_rows(me, &names, side, copies, line);
-        let borrowed = self.grow(me, &edges, &mut graph, line);
+        let (edges, mut graph) = self.collect_rows(me, &names, side, copies, comm);
+        let borrowed = self.grow(me, &edges, &mut graph, comm);
         self.shape(me, &edges, &graph, &borrowed);
     }
 
@@ -131,18 +131,18 @@ impl Overlap {
         names: &[Name],
         side: &BodySide,
         copies: &Copies,
-        line: &mut dyn Agreement,
+        comm: &mut dyn ProblemCommunicator,
     ) -> (Vec<[Name; 2]>, Graph) {
-        self.partners = line.partners().to_vec();
+        self.partners = comm.partners().to_vec();
         let of_partner = |part: u32| self.partners.binary_search(&part).ok();
-        let is_everywhere = copies.everywhere(line, names.len());
-        let outgoing = self.mail.begin(self.partners.len());
+        let is_global = copies.global(comm, names.len());
+        let outgoing = self.messages.begin(self.partners.len());
         self.sent = vec![Vec::new(); self.partners.len()];
         let mut own = Vec::new();
-        for j in (0..names.len()).filter(|&j| !is_everywhere[j]) {
+        for j in (0..names.len()).filter(|&j| !is_global[j]) {
             for block in side.pattern.column(j) {
                 let i = side.pattern.row[block] as usize;
-                if is_everywhere[i] {
+                if is_global[i] {
                     continue;
                 }
                 let is_turned = names[i] < names[j];
@@ -159,7 +159,7 @@ impl Overlap {
                 }
             }
         }
-        let incoming = self.mail.exchange(&self.partners, line);
+        let incoming = self.messages.exchange(&self.partners, comm);
         let read = |message: &Vec<f64>| -> Vec<[Name; 2]> {
             let name = |x: &[f64]| [x[0] as u32, x[1] as u32];
             message.chunks_exact(4).map(|x| [name(&x[..2]), name(&x[2..])]).collect()
@@ -189,7 +189,7 @@ impl Overlap {
         me: u32,
         edges: &[[Name; 2]],
         graph: &mut Graph,
-        line: &mut dyn Agreement,
+        comm: &mut dyn ProblemCommunicator,
     ) -> BTreeMap<u32, BTreeSet<Name>> {
         let nodes: BTreeMap<u32, u32> = (0..).zip(&self.own).map(|(node, &place)| (place as u32, node)).collect();
         let mut lent: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
@@ -201,7 +201,7 @@ impl Overlap {
             let mine = || near.iter().filter(|(name, _)| name[0] == me);
             let parts: BTreeSet<u32> = mine().flat_map(|x| x.1).copied().filter(|&part| part != me).collect();
             self.parts = parts.into_iter().collect();
-            let outgoing = self.mail.begin(self.parts.len());
+            let outgoing = self.messages.begin(self.parts.len());
             for (name, around) in mine() {
                 for &part in around.iter().filter(|part| **part != me) {
                     if !lent.entry(part).or_default().insert(nodes[&name[1]]) {
@@ -214,7 +214,7 @@ impl Overlap {
                     }
                 }
             }
-            let incoming = self.mail.exchange(&self.parts, line);
+            let incoming = self.messages.exchange(&self.parts, comm);
             let mut news = 0;
             for (&part, message) in self.parts.iter().zip(incoming) {
                 let mut rest = &message[..];
@@ -231,7 +231,7 @@ impl Overlap {
             // Who answers for no body has no domain to grow.
             let mut smallest = [if self.own.is_empty() { f64::MIN } else { -(size as f64) }];
             let mut news = [f64::from(news)];
-            line.reduce(&mut news, &mut smallest);
+            comm.reduce(&mut news, &mut smallest);
             let is_large = self.layers >= LAYERS && -smallest[0] >= SMALL as f64;
             if is_large || news[0] == 0.0 || self.layers == MOST_LAYERS {
                 break;
@@ -283,13 +283,18 @@ impl Overlap {
     }
 
     /// Takes the values of the system. Says whether everything came that should.
-    pub(crate) fn fill(&mut self, side: &mut BodySide, copies: &mut Copies, line: &mut dyn Agreement) -> bool {
+    pub(crate) fn fill(
+        &mut self,
+        side: &mut BodySide,
+        copies: &mut Copies,
+        comm: &mut dyn ProblemCommunicator,
+    ) -> bool {
         self.store.clear();
         self.store.resize(self.kept_blocks, [[0.0; B]; B]);
-        for (out, origins) in self.mail.begin(self.partners.len()).iter_mut().zip(&self.sent) {
+        for (out, origins) in self.messages.begin(self.partners.len()).iter_mut().zip(&self.sent) {
             origins.iter().for_each(|origin| out.extend(origin.of(&side.values.below).as_flattened()));
         }
-        let incoming = self.mail.exchange(&self.partners, line);
+        let incoming = self.messages.exchange(&self.partners, comm);
         for (origin, place) in &self.kept {
             add(&mut self.store[*place], &origin.of(&side.values.below));
         }
@@ -300,17 +305,17 @@ impl Overlap {
         }
 
         // Bodies of own contacts know only what those do to them; the sum is known to all holders.
-        let own_part = copies.sum_diagonal(line, &mut side.values.diagonal);
+        let own_part = copies.sum_diagonal(comm, &mut side.values.diagonal);
         self.values.diagonal.clear();
         self.values.diagonal.extend(self.own.iter().map(|&place| side.values.diagonal[place]));
         copies.restore_diagonal(&own_part, &mut side.values.diagonal);
-        for (out, loan) in self.mail.begin(self.parts.len()).iter_mut().zip(&self.loans) {
+        for (out, loan) in self.messages.begin(self.parts.len()).iter_mut().zip(&self.loans) {
             for &node in &loan.lent {
                 out.extend(self.values.diagonal[node as usize].as_flattened());
                 out.extend(self.store[self.rows[node as usize].clone()].as_flattened().as_flattened());
             }
         }
-        let incoming = self.mail.exchange(&self.parts, line);
+        let incoming = self.messages.exchange(&self.parts, comm);
         for (message, loan) in incoming.iter().zip(&self.loans) {
             is_whole &= message.len() == B * B * loan.blocks;
             self.store.extend(blocks(message));
@@ -327,7 +332,7 @@ impl Overlap {
     pub(crate) fn apply(
         &mut self,
         copies: &mut Copies,
-        line: &mut dyn Agreement,
+        comm: &mut dyn ProblemCommunicator,
         r: &[f64],
         z: &mut [f64],
         solve: impl FnOnce(&[f64], &mut [f64]),
@@ -335,19 +340,19 @@ impl Overlap {
         let mut inside = std::mem::take(&mut self.r);
         inside.clear();
         self.own.iter().for_each(|&place| inside.extend_from_slice(&r[B * place..][..B]));
-        for (out, loan) in self.mail.begin(self.parts.len()).iter_mut().zip(&self.loans) {
+        for (out, loan) in self.messages.begin(self.parts.len()).iter_mut().zip(&self.loans) {
             loan.lent.iter().for_each(|&node| out.extend_from_slice(&inside[B * node as usize..][..B]));
         }
-        let incoming = self.mail.exchange(&self.parts, line);
+        let incoming = self.messages.exchange(&self.parts, comm);
         incoming.iter().for_each(|message| inside.extend_from_slice(message));
 
         let mut solution = std::mem::take(&mut self.z);
         solution.resize(inside.len(), 0.0);
         solve(&inside, &mut solution);
-        for (out, loan) in self.mail.begin(self.parts.len()).iter_mut().zip(&self.loans) {
+        for (out, loan) in self.messages.begin(self.parts.len()).iter_mut().zip(&self.loans) {
             loan.borrowed.iter().for_each(|&node| out.extend_from_slice(&solution[B * node as usize..][..B]));
         }
-        let incoming = self.mail.exchange(&self.parts, line);
+        let incoming = self.messages.exchange(&self.parts, comm);
         for (message, loan) in incoming.iter().zip(&self.loans) {
             for (value, &node) in message.chunks_exact(B).zip(&loan.lent) {
                 let sum = &mut solution[B * node as usize..][..B];
@@ -358,7 +363,7 @@ impl Overlap {
         for (&place, own) in self.own.iter().zip(solution.chunks_exact(B)) {
             z[B * place..][..B].copy_from_slice(own);
         }
-        copies.spread(line, z);
+        copies.spread(comm, z);
         (self.r, self.z) = (inside, solution);
     }
 }
@@ -372,13 +377,13 @@ impl Origin {
 }
 
 /// The names of all places of a system.
-fn names(me: u32, side: &BodySide, copies: &mut Copies, line: &mut dyn Agreement) -> Vec<Name> {
+fn names(me: u32, side: &BodySide, copies: &mut Copies, comm: &mut dyn ProblemCommunicator) -> Vec<Name> {
     let places = side.size() / B;
     let mut told = vec![0.0; B * places];
     for (place, told) in told.chunks_exact_mut(B).enumerate() {
         (told[0], told[1]) = (f64::from(me), place as f64);
     }
-    copies.spread(line, &mut told);
+    copies.spread(comm, &mut told);
     told.chunks_exact(B).map(|told| [told[0] as u32, told[1] as u32]).collect()
 }
 

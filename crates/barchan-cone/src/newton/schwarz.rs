@@ -35,7 +35,7 @@ struct Domain {
     values: Values<B>,
     cholesky: Cholesky,
     x: Vec<f64>,
-    is_sound: bool,
+    is_valid: bool,
 }
 
 /// All domains.
@@ -67,7 +67,7 @@ impl Schwarz {
             domain.analyse(pattern);
         });
         self.list_places(n);
-        self.domains.iter().all(|d| d.is_sound)
+        self.domains.iter().all(|d| d.is_valid)
     }
 
     fn list_places(&mut self, n: usize) {
@@ -93,7 +93,7 @@ impl Schwarz {
     /// Takes the values of the matrix. Says whether it could.
     pub(crate) fn factor(&mut self, values: &Values<B>) -> bool {
         self.each_domain(|_, domain| domain.factor(values));
-        self.domains.iter().all(|d| d.is_sound)
+        self.domains.iter().all(|d| d.is_valid)
     }
 
     /// z ← the preconditioner times r.
@@ -136,7 +136,7 @@ impl Domain {
         }
         self.source = found.iter().map(|f| f.1).collect();
         self.pattern = Pattern::from_sorted(self.nodes.len(), found.iter().map(|f| f.0));
-        self.is_sound = self.cholesky.analyse::<B>(&self.pattern);
+        self.is_valid = self.cholesky.analyse::<B>(&self.pattern);
     }
 
     fn factor(&mut self, values: &Values<B>) {
@@ -144,7 +144,7 @@ impl Domain {
         self.values.diagonal.extend(self.nodes.iter().map(|&node| values.diagonal[node as usize]));
         self.values.below.clear();
         self.values.below.extend(self.source.iter().map(|&k| values.below[k]));
-        self.is_sound = self.cholesky.factor(&self.pattern, &self.values);
+        self.is_valid = self.cholesky.factor(&self.pattern, &self.values);
     }
 
     fn solve(&mut self, r: &[f64]) {

@@ -6,8 +6,8 @@
 
 use crate::lanes::{F4, LANES, Lanes, V3, V4};
 use crate::newton::MatrixMemory;
+use crate::operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::operator::contactwise::{self, BLOCK_CHUNK, Cones, Here, LaneSums, Sums, scales, slip};
-use crate::operator::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::problem::assembled::{Assembled, BadAssembled};
 use crate::sweep::RowSweeps;
 use crate::{ContactScalars, ContactVec};
@@ -57,7 +57,7 @@ pub struct BlockSparse<'a> {
 }
 
 impl<'a> BlockSparse<'a> {
-    /// Prepares the operator of a sound problem; see [`Assembled::check`]. Values that are not
+    /// Prepares the operator of a valid problem; see [`Assembled::check`]. Values that are not
     /// numbers do no harm here: solvers find and report them.
     pub fn new(problem: &'a Assembled) -> Self {
         debug_assert!(!matches!(problem.check(), Err(BadAssembled::Length { .. })), "{:?}", problem.check());
@@ -105,14 +105,14 @@ impl<'a> BlockSparse<'a> {
         self.shifted.as_ref().unwrap_or(&self.problem.bias)
     }
 
-    /// The right-hand side by which residuals judge: the exact law brings its own shift.
-    fn judged_bias(&self) -> &ContactVec {
+    /// The right-hand side that residuals are measured with: the exact law brings its own shift.
+    fn residual_bias(&self) -> &ContactVec {
         if self.law == Friction::Coulomb { &self.problem.bias } else { self.bias() }
     }
 
     fn projected_bias_norm(&mut self) -> f64 {
         let mut slots = std::mem::take(&mut self.norms);
-        let (cones, bias, η, coulomb) = (self.cones(), self.judged_bias(), self.η, self.law == Friction::Coulomb);
+        let (cones, bias, η, coulomb) = (self.cones(), self.residual_bias(), self.η, self.law == Friction::Coulomb);
         let body = |range: Range<usize>| contactwise::projected_norm_squared(cones, bias.blocks(), η, coulomb, range);
         let sum = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         self.norms = slots;
@@ -339,13 +339,13 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn residuals(&mut self, γ: &ContactVec, w: &Response) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.sums);
-        let (bias, coulomb) = (self.judged_bias(), self.law == Friction::Coulomb);
+        let (bias, coulomb) = (self.residual_bias(), self.law == Friction::Coulomb);
         let body = |range: Range<usize>| {
             let mut sums = LaneSums::<F4>::zero();
             for k in range {
                 let (n, μ) = self.cones().block(k);
                 let (γ, g) = (V3::load(&γ.blocks()[k]), self.gradient_block(w, bias, k));
-                sums.judge(γ, g, n, μ, self.η, coulomb);
+                sums.add_residuals(γ, g, n, μ, self.η, coulomb);
             }
             sums.total()
         };
@@ -410,13 +410,10 @@ mod tests {
         };
         Problem {
             inverse_mass: (0..bodies).map(|j| if movable(j) { 1.5 + numbers.next() } else { 0.0 }).collect(),
-            geometry: Geometry::General {
-                inverse_inertia: (0..bodies)
-                    .map(|j| if movable(j) { inertia(&mut numbers) } else { [0.0; 6] })
-                    .collect(),
-                arms_a: ContactVec::from_slice(&arms[0]),
-                arms_b: ContactVec::from_slice(&arms[1]),
-            },
+            geometry: Geometry::general(
+                (0..bodies).map(|j| if movable(j) { inertia(&mut numbers) } else { [0.0; 6] }).collect(),
+                [&arms[0], &arms[1]],
+            ),
             friction: ContactScalars::from_slice(&pairs.iter().map(|_| numbers.next().max(0.0)).collect::<Vec<_>>()),
             pairs,
             normals: ContactVec::from_slice(&normals),
@@ -444,7 +441,7 @@ mod tests {
         assert!((a - b).abs() <= 1e-10 * (1.0 + a.abs()), "{a} is not {b}");
     }
 
-    /// Every operation of the seam, on a problem and on its assembled twin.
+    /// Every operation of the interface, on a problem and on its assembled twin.
     #[test]
     fn the_matrix_does_what_the_bodies_do() {
         for contacts in [1, 4, 30, 61] {
@@ -547,7 +544,7 @@ mod tests {
     fn fixed_bodies_do_not_couple_contacts_and_rows_are_refused() {
         let mut problem = Problem {
             inverse_mass: vec![1.0, 2.0, 0.0],
-            geometry: Geometry::Round { radius: vec![0.1, 0.2, 0.0], inverse_inertia: vec![7.0, 5.0, 0.0] },
+            geometry: Geometry::round(vec![0.1, 0.2, 0.0], vec![7.0, 5.0, 0.0]),
             pairs: vec![[0, 2], [1, 2]],
             normals: ContactVec::from_slice(&[DVec3::Z; 2]),
             friction: ContactScalars::from_slice(&[0.3; 2]),

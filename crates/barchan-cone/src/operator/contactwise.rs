@@ -5,7 +5,7 @@
 
 use crate::lanes::{F4, Lanes, V3, V4};
 use crate::problem::cone::project4;
-use crate::{Metric, Problem, Residuals};
+use crate::{Metric, ProblemRef, Residuals};
 use std::ops::Range;
 
 /// Blocks of contacts a task.
@@ -38,9 +38,9 @@ pub(crate) fn scales(metric: Metric, normal: f64, tangential: f64) -> (f64, f64)
     }
 }
 
-impl Problem {
+impl<'a> ProblemRef<'a> {
     /// Its cones.
-    pub(crate) fn cones(&self) -> Cones<'_> {
+    pub(crate) fn cones(&self) -> Cones<'a> {
         Cones { normals: self.normals.blocks(), friction: self.friction.blocks() }
     }
 }
@@ -158,7 +158,7 @@ impl<T: Lanes> LaneSums<T> {
 
     /// Adds what g = Aγ + b tells about γ, by every measure; with `coulomb` by the exact law.
     #[inline(always)]
-    pub(crate) fn judge(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
+    pub(crate) fn add_residuals(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
         self.work = self.work + γ.dot(g);
         if coulomb {
             g = g + n * slip(g, n, μ);

@@ -2,20 +2,18 @@
 //! impulses in fixed order, one pass over contacts. No atomics, no locks, and no order that
 //! depends on the number of threads. The passes themselves are in `kernels.rs`.
 
-use crate::lanes::LANES;
+use crate::lanes::{LANES, V4};
 use crate::newton::NewtonMemory;
-use crate::operator::agreement::{self, Agreement, Line};
+use crate::operator::communicator::{self, Comm, ProblemCommunicator};
+use crate::operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::operator::contactwise::{self, BLOCK_CHUNK, Sums, scales};
-use crate::operator::kernels::{
-    self, BODY_CHUNK, BodyLists, BodyPass, General, Lever, Pass, Round, RoundScale, Step, Twist,
-};
-use crate::operator::seam::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
+use crate::operator::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, Pass, Scales, Step, Twist};
 use crate::problem::rows::{RowLists, RowStep, add_residual, descend_rows};
 use crate::sweep::SweepSpace;
-use crate::{BadProblem, Criterion, Friction, Geometry, Problem, Residuals};
 use crate::{ContactScalars, ContactVec};
+use crate::{Criterion, Friction, ProblemRef, Residuals};
 use barchan_parallel::reserve_with_slack;
-use barchan_parallel::{Disjoint, exclusive_scan, fold_chunks, for_chunks};
+use barchan_parallel::{exclusive_scan, fold_chunks, fold_chunks_mut, for_chunks_mut, for_chunks_mut2};
 use glam::DVec3;
 use std::ops::Range;
 
@@ -44,8 +42,8 @@ pub struct Workspace {
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.
     pub(crate) normal_scale: ContactScalars,
     pub(crate) ratio: ContactScalars,
-    /// Scales of each body, where bodies are round.
-    pub(crate) round: Vec<RoundScale>,
+    /// How bodies answer to impulses and moments.
+    pub(crate) scales: Scales,
     sums: Vec<Sums>,
     norms: Vec<f64>,
     /// Values of shared bodies, and which bodies those are.
@@ -57,7 +55,7 @@ pub struct Workspace {
 
 /// A problem on the memory of one machine.
 pub struct MatrixFree<'a> {
-    pub(crate) problem: &'a Problem,
+    pub(crate) problem: ProblemRef<'a>,
     pub(crate) ws: &'a mut Workspace,
     metric: Metric,
     pub(crate) law: Friction,
@@ -67,68 +65,55 @@ pub struct MatrixFree<'a> {
     pub(crate) η: f64,
     /// ‖Π(−ηb)‖: what the natural map is measured against.
     pub(crate) natural_unit: f64,
-    /// The line to the other parts of a problem that is spread over ranks.
-    pub(crate) line: Line<'a>,
+    /// The communicator.
+    pub(crate) comm: Comm<'a>,
     /// Contacts and bilateral rows of all parts.
     members: usize,
     contacts: usize,
 }
 
-/// Runs an expression with the lever that fits the problem's geometry.
-macro_rules! with_lever {
-    ($self:expr, $lever:ident => $body:expr) => {
-        match &$self.problem.geometry {
-            Geometry::Round { .. } => {
-                let $lever = Round(&$self.ws.round);
-                $body
-            }
-            Geometry::General { inverse_inertia, arms_a, arms_b } => {
-                let $lever = General { inverse_inertia, arms_a, arms_b };
-                $body
-            }
-        }
-    };
-}
-
 impl<'a> MatrixFree<'a> {
-    /// Prepares the operator of a sound problem; see [`Problem::check`]. Values that are not numbers
+    /// Prepares the operator of a valid problem; see [`crate::Problem::check`]. Values that are not numbers
     /// do no harm here: solvers find and report them.
-    pub fn new(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
+    pub fn new(problem: impl Into<ProblemRef<'a>>, ws: &'a mut Workspace) -> Self {
         Self::part(problem, ws, None)
     }
 
     /// Prepares the operator of one part of a problem that is spread over ranks.
-    pub fn part(problem: &'a Problem, ws: &'a mut Workspace, line: Option<&'a mut (dyn Agreement + 'a)>) -> Self {
-        debug_assert!(!matches!(problem.check(), Err(BadProblem::Length { .. })), "{:?}", problem.check());
-        ws.newton.forget();
-        ws.lists.fill(problem);
-        ws.rows.fill(problem);
-        if let Geometry::Round { radius, inverse_inertia } = &problem.geometry {
-            ws.round.clear();
-            let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
-            ws.round.extend(radius.iter().zip(inverse_inertia).zip(&problem.inverse_mass).map(|((r, i), m)| {
-                let spin = r * r * i;
-                RoundScale { spin, mass: inverse(*m), inertia: inverse(spin) }
-            }));
+    ///
+    /// # Panics
+    /// If parts of the problem differ in length.
+    pub fn part(
+        problem: impl Into<ProblemRef<'a>>,
+        ws: &'a mut Workspace,
+        comm: Option<&'a mut (dyn ProblemCommunicator + 'a)>,
+    ) -> Self {
+        let problem = problem.into();
+        if let Err(error) = problem.check_lengths() {
+            panic!("{error}");
         }
-        if let Some(line) = &line {
+        ws.newton.clear();
+        ws.lists.fill(&problem);
+        ws.rows.fill(&problem);
+        ws.scales.fill(&problem);
+        if let Some(comm) = &comm {
             ws.is_shared.clear();
             ws.is_shared.resize(problem.bodies(), false);
-            line.shared().iter().for_each(|&j| ws.is_shared[j as usize] = true);
+            comm.shared().iter().for_each(|&j| ws.is_shared[j as usize] = true);
         }
-        let mut this = Self { line, ..Self::view(problem, ws) };
-        this.set_metric(Metric::Contact);
+        let mut this = Self { comm, ..Self::view(problem, ws) };
         this.η = this.inverse_mean_diagonal();
         this.natural_unit = this.projected_bias_norm();
         this
     }
 
     /// Looks at a problem again for which the workspace was prepared already.
-    pub fn view(problem: &'a Problem, ws: &'a mut Workspace) -> Self {
+    pub fn view(problem: impl Into<ProblemRef<'a>>, ws: &'a mut Workspace) -> Self {
+        let problem = problem.into();
         let (metric, law) = (Metric::Contact, Friction::Associated);
         let contacts = problem.contacts();
         let members = contacts + problem.rows.len();
-        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, line: None, members, contacts }
+        Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, comm: None, members, contacts }
     }
 
     /// The velocity change of a body: linear and angular.
@@ -138,16 +123,12 @@ impl<'a> MatrixFree<'a> {
 
     /// The velocity changes of all bodies.
     pub fn twists<'b>(&'b self, w: &'b BodyVec) -> impl Fn(usize) -> [DVec3; 2] + Sync + 'b {
-        let (geometry, round) = (&self.problem.geometry, &self.ws.round);
+        let (geometry, scales) = (self.problem.geometry, &self.ws.scales.round);
         move |body| {
-            let w = w.0[body];
-            let (v, s) = (DVec3::new(w[0], w[1], w[2]), DVec3::new(w[3], w[4], w[5]));
-            match geometry {
-                Geometry::Round { radius, .. } => {
-                    [v, if round[body].spin > 0.0 { s / radius[body] } else { DVec3::ZERO }]
-                }
-                Geometry::General { .. } => [v, s],
-            }
+            let [x, y, z, a, b, c] = w.0[body];
+            let turns = scales[body].spin > 0.0 || geometry.tensors.of(body).is_some();
+            let spin = if turns { DVec3::new(a, b, c) / geometry.radius[body] } else { DVec3::ZERO };
+            [DVec3::new(x, y, z), spin]
         }
     }
 
@@ -155,15 +136,20 @@ impl<'a> MatrixFree<'a> {
         self.problem.normals.blocks().len()
     }
 
-    /// 3m over the trace of A, of all parts. Needs the metric of contacts. Counts them on the way.
+    /// 3m over the trace of A, of all parts. Counts contacts and rows on the way.
     fn inverse_mean_diagonal(&mut self) -> f64 {
-        let m = self.problem.contacts();
-        let (a_n, κ) = (&self.ws.normal_scale, &self.ws.ratio);
-        let trace = |range: Range<usize>| range.map(|i| a_n[i] * (1.0 + 2.0 * κ[i])).sum::<f64>();
+        let (problem, m) = (self.problem, self.problem.contacts());
+        let of_bodies = &self.ws.scales;
+        let trace_of = |i: usize| {
+            let (normal, tangential) = of_bodies.diagonal(&problem, i);
+            let (a_n, κ) = scales(Metric::Contact, normal, tangential);
+            a_n * (1.0 + 2.0 * κ)
+        };
+        let trace = |range: Range<usize>| range.map(trace_of).sum::<f64>();
         let trace = fold_chunks(m, BODY_CHUNK, &mut self.ws.norms, 0.0, trace, |a, b| a + b)
             + self.ws.rows.diagonal.iter().sum::<f64>();
         let mut totals = [trace, m as f64, self.problem.rows.len() as f64];
-        agreement::sum(&mut self.line, &mut totals);
+        communicator::sum(&mut self.comm, &mut totals);
         let [trace, contacts, rows] = totals;
         (self.contacts, self.members) = (contacts as usize, (contacts + rows) as usize);
         if self.members == 0 { 1.0 } else { (3.0 * contacts + rows) / trace }
@@ -172,25 +158,25 @@ impl<'a> MatrixFree<'a> {
     fn projected_bias_norm(&mut self) -> f64 {
         let (p, η, coulomb) = (self.problem, self.η, self.law == Friction::Coulomb);
         let mut slots = std::mem::take(&mut self.ws.norms);
-        let bias = self.judged_bias();
+        let bias = self.residual_bias();
         let body =
             |range: Range<usize>| contactwise::projected_norm_squared(p.cones(), bias.blocks(), η, coulomb, range);
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
         self.ws.norms = slots;
         let mut total = [contacts + rows];
-        agreement::sum(&mut self.line, &mut total);
+        communicator::sum(&mut self.comm, &mut total);
         total[0].sqrt()
     }
 
     /// The right-hand side of steps.
     pub(crate) fn bias(&self) -> &ContactVec {
-        if self.is_shifted { &self.ws.shifted } else { &self.problem.bias }
+        if self.is_shifted { &self.ws.shifted } else { self.problem.bias }
     }
 
-    /// The right-hand side by which residuals judge: the exact law brings its own shift.
-    fn judged_bias(&self) -> &ContactVec {
-        if self.law == Friction::Coulomb { &self.problem.bias } else { self.bias() }
+    /// The right-hand side that residuals are measured with: the exact law brings its own shift.
+    fn residual_bias(&self) -> &ContactVec {
+        if self.law == Friction::Coulomb { self.problem.bias } else { self.bias() }
     }
 
     /// Residuals from the sums of a pass, once they are those of all parts.
@@ -200,7 +186,7 @@ impl<'a> MatrixFree<'a> {
 
     /// One residual from the sums of a pass over this part.
     pub(crate) fn agreed(&mut self, sums: &mut Sums, criterion: Criterion) -> f64 {
-        agreement::reduce(&mut self.line, sums, criterion != Criterion::Natural);
+        communicator::reduce(&mut self.comm, sums, criterion != Criterion::Natural);
         self.residuals_of(sums).by(criterion)
     }
 
@@ -216,7 +202,7 @@ impl<'a> MatrixFree<'a> {
             return Sums::default();
         }
         let step = RowStep {
-            problem: self.problem,
+            rows: &self.ws.rows.rows,
             bias: self.bias(),
             scale: (self.metric != Metric::Identity).then_some(&self.ws.rows.diagonal[..]),
             γ: &from.γ.rows,
@@ -227,35 +213,22 @@ impl<'a> MatrixFree<'a> {
             lipschitz,
             η: self.η,
         };
-        let (n, out) = (x.len(), Disjoint::new(x));
-        let body = |range: Range<usize>| {
-            // SAFETY: chunks are disjoint.
-            let x = unsafe { out.range(range.clone()) };
-            descend_rows(&step, range, x)
-        };
-        fold_chunks(n, BODY_CHUNK, slots, Sums::default(), body, Sums::add)
+        let body = |range, x: &mut [f64]| descend_rows(&step, range, x);
+        fold_chunks_mut(x, BODY_CHUNK, slots, Sums::default(), body, Sums::add)
     }
 
     /// out ← Aγ + b, where `w` is the response of γ.
     pub(crate) fn gradient_of_response(&self, w: &BodyVec, out: &mut ContactVec) {
         self.shape_impulses(out);
-        for (g, (row, b)) in out.rows.iter_mut().zip(self.problem.rows.iter().zip(&self.bias().rows)) {
+        for (g, (row, b)) in out.rows.iter_mut().zip(self.ws.rows.rows.iter().zip(&self.bias().rows)) {
             *g = row.velocity(&w.0) + b;
         }
-        let to = Disjoint::new(out.blocks_mut());
-        with_lever!(self, lever => {
-            let pass = self.pass(lever, w);
-            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let out = unsafe { to.range(range.clone()) };
-                kernels::gradient_blocks(&pass, range, out);
-            });
-        });
+        let pass = self.pass(w);
+        for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| kernels::gradient_blocks(&pass, range, out));
     }
 
-    fn pass<'b, L: Lever>(&'b self, lever: L, w: &'b BodyVec) -> Pass<'b, L> {
+    fn pass<'b>(&'b self, w: &'b BodyVec) -> Pass<'b> {
         Pass {
-            lever,
             problem: self.problem,
             bias: self.bias().blocks(),
             normal_scale: self.ws.normal_scale.blocks(),
@@ -264,13 +237,25 @@ impl<'a> MatrixFree<'a> {
             η: self.η,
         }
     }
+
+    /// What the pass over bodies reads to find the response of impulses.
+    fn body_pass<'b>(&'b self, γ: &'b ContactVec) -> BodyPass<'b> {
+        let Workspace { scales, lists, rows, .. } = &*self.ws;
+        let (problem, λ, x) = (self.problem, &γ.rows[..], γ.blocks());
+        BodyPass { problem, scales, lists, rows, λ, x, w: &[], w_last: &[], β: 0.0, left_out: &[] }
+    }
 }
 
 impl BodyLists {
     /// Lists the contacts of every chunk of bodies. Contacts are grouped by body A already.
-    fn fill(&mut self, problem: &Problem) {
-        let n = problem.bodies();
-        for (list, len) in [(&mut self.first, n + 1), (&mut self.foreign_start, n.div_ceil(BODY_CHUNK) + 1)] {
+    fn fill(&mut self, problem: &ProblemRef<'_>) {
+        let (n, round) = (problem.bodies(), problem.round());
+        let general = if round < problem.contacts() { n + 1 } else { 0 };
+        for (list, len) in [
+            (&mut self.first, n + 1),
+            (&mut self.first_general, general),
+            (&mut self.foreign_start, n.div_ceil(BODY_CHUNK) + 1),
+        ] {
             list.clear();
             reserve_with_slack(list, len);
             list.resize(len, 0);
@@ -279,13 +264,14 @@ impl BodyLists {
             let (home, away) = (a as usize / BODY_CHUNK, b as usize / BODY_CHUNK);
             (home != away && problem.inverse_mass[b as usize] > 0.0).then_some(away)
         };
-        for &pair in &problem.pairs {
-            self.first[pair[0] as usize] += 1;
-            if let Some(chunk) = foreign(pair) {
-                self.foreign_start[chunk + 1] += 1;
-            }
+        problem.pairs[..round].iter().for_each(|pair| self.first[pair[0] as usize] += 1);
+        problem.pairs[round..].iter().for_each(|pair| self.first_general[pair[0] as usize] += 1);
+        for chunk in problem.pairs.iter().filter_map(|&pair| foreign(pair)) {
+            self.foreign_start[chunk + 1] += 1;
         }
         exclusive_scan(&mut self.first);
+        exclusive_scan(&mut self.first_general);
+        self.first_general.iter_mut().for_each(|first| *first += round as u32);
         let total = exclusive_scan(&mut self.foreign_start[1..]);
         self.foreign.clear();
         reserve_with_slack(&mut self.foreign, total);
@@ -344,7 +330,7 @@ impl ConeProblem for MatrixFree<'_> {
         self.is_shifted = shift.is_some();
         if let Some(shift) = shift {
             let mut shifted = std::mem::take(&mut self.ws.shifted);
-            self.combine(1.0, &self.problem.bias, 1.0, shift, &mut shifted);
+            self.combine(1.0, self.problem.bias, 1.0, shift, &mut shifted);
             self.ws.shifted = shifted;
         }
         self.natural_unit = self.projected_bias_norm();
@@ -352,15 +338,8 @@ impl ConeProblem for MatrixFree<'_> {
 
     fn slip(&mut self, w: &BodyVec, out: &mut ContactVec) {
         self.clear_impulses(out);
-        let to = Disjoint::new(out.blocks_mut());
-        with_lever!(self, lever => {
-            let pass = self.pass(lever, w);
-            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let out = unsafe { to.range(range.clone()) };
-                kernels::slip_blocks(&pass, range, out);
-            });
-        });
+        let pass = self.pass(w);
+        for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| kernels::slip_blocks(&pass, range, out));
     }
 
     fn combine(&mut self, a: f64, x: &ContactVec, c: f64, y: &ContactVec, out: &mut ContactVec) {
@@ -368,10 +347,7 @@ impl ConeProblem for MatrixFree<'_> {
         for (out, (x, y)) in out.rows.iter_mut().zip(x.rows.iter().zip(&y.rows)) {
             *out = a * x + c * y;
         }
-        let to = Disjoint::new(out.blocks_mut());
-        for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let out = unsafe { to.range(range.clone()) };
+        for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| {
             contactwise::combine_blocks(a, x.blocks(), c, y.blocks(), range, out);
         });
     }
@@ -383,17 +359,14 @@ impl ConeProblem for MatrixFree<'_> {
         let mut ratio = std::mem::take(&mut self.ws.ratio);
         normal_scale.resize(m);
         ratio.resize(m);
-        with_lever!(self, lever => {
-            let out = (Disjoint::new(normal_scale.blocks_mut()), Disjoint::new(ratio.blocks_mut()));
-            for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let (a_n, κ) = unsafe { (out.0.range(range.clone()), out.1.range(range.clone())) };
-                for i in range.start * LANES..range.end * LANES {
-                    let (normal, tangential) = if i < m { kernels::diagonal(problem, &lever, i) } else { (1.0, 1.0) };
-                    let (block, lane) = (i / LANES - range.start, i % LANES);
-                    (a_n[block].0[lane], κ[block].0[lane]) = scales(metric, normal, tangential);
-                }
-            });
+        let of_bodies = &self.ws.scales;
+        let both = (normal_scale.blocks_mut(), ratio.blocks_mut());
+        for_chunks_mut2(both, BLOCK_CHUNK, |range, a_n, κ| {
+            for i in range.start * LANES..range.end * LANES {
+                let (normal, tangential) = if i < m { of_bodies.diagonal(&problem, i) } else { (1.0, 1.0) };
+                let (block, lane) = (i / LANES - range.start, i % LANES);
+                (a_n[block].0[lane], κ[block].0[lane]) = scales(metric, normal, tangential);
+            }
         });
         self.ws.normal_scale = normal_scale;
         self.ws.ratio = ratio;
@@ -404,12 +377,8 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn project(&mut self, γ: &mut ContactVec) {
-        let (p, out) = (self.problem, Disjoint::new(γ.blocks_mut()));
-        for_chunks(p.normals.blocks().len(), BLOCK_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let γ = unsafe { out.range(range.clone()) };
-            contactwise::project_blocks(p.cones(), range, γ);
-        });
+        let cones = self.problem.cones();
+        for_chunks_mut(γ.blocks_mut(), BLOCK_CHUNK, |range, γ| contactwise::project_blocks(cones, range, γ));
     }
 
     fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
@@ -421,13 +390,13 @@ impl ConeProblem for MatrixFree<'_> {
         let rows: f64 = a.rows.iter().zip(&b.rows).map(|(a, b)| a * b).sum();
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut self.ws.norms, 0.0, body, |a, b| a + b);
         let mut total = [rows + contacts];
-        agreement::sum(&mut self.line, &mut total);
+        communicator::sum(&mut self.comm, &mut total);
         total[0]
     }
 
     fn dot_bias(&mut self, γ: &ContactVec) -> f64 {
         let p = self.problem;
-        self.dot(&p.bias, γ)
+        self.dot(p.bias, γ)
     }
 
     fn descend(&mut self, from: &Extrapolation<'_, Self>, step: &DescentStep, x: &mut ContactVec) -> Descent {
@@ -436,19 +405,12 @@ impl ConeProblem for MatrixFree<'_> {
         let step = Step { γ, γ_last, w_last: &from.w_last.0, β: from.β, lipschitz };
         let mut slots = std::mem::take(&mut self.ws.sums);
         let rows = self.descend_rows(from, lipschitz, &mut x.rows, &mut slots);
-        let out = Disjoint::new(x.blocks_mut());
-        let sums = with_lever!(self, lever => {
-            let pass = self.pass(lever, from.w);
-            let body = |range: Range<usize>| {
-                // SAFETY: chunks are disjoint.
-                let x = unsafe { out.range(range.clone()) };
-                match criterion {
-                    Criterion::Natural => kernels::descend_natural(&pass, &step, range, x),
-                    Criterion::S1 | Criterion::S0 => kernels::descend_violations(&pass, &step, range, x),
-                }
-            };
-            fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
-        });
+        let pass = self.pass(from.w);
+        let body = |range: Range<usize>, x: &mut [V4]| match criterion {
+            Criterion::Natural => kernels::descend_natural(&pass, &step, range, x),
+            Criterion::S1 | Criterion::S0 => kernels::descend_violations(&pass, &step, range, x),
+        };
+        let sums = fold_chunks_mut(x.blocks_mut(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         self.ws.sums = slots;
         let mut sums = Sums::add(sums, rows);
         let residual = self.agreed(&mut sums, criterion);
@@ -458,64 +420,48 @@ impl ConeProblem for MatrixFree<'_> {
     fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut BodyVec) -> f64 {
         let mut slots = std::mem::take(&mut self.ws.norms);
         let mut values = std::mem::take(&mut self.ws.values);
-        let mut line = self.line.take();
-        let left_out = if line.is_some() { &self.ws.is_shared[..] } else { &[] };
-        let step = with_lever!(self, lever => {
-            let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &x.rows[..]);
-            let (w_now, w_last, β) = (&from.w.0[..], &from.w_last.0[..], from.β);
-            let pass = BodyPass { lever, problem, lists, rows, λ, x: x.blocks(), w: w_now, w_last, β, left_out };
-            let out = Disjoint::new(&mut w.0);
-            let body = |range: Range<usize>| {
-                // SAFETY: chunks are disjoint.
-                let to = unsafe { out.range(range.clone()) };
-                kernels::respond(&pass, range, to)
-            };
-            let mut step = [fold_chunks(problem.bodies(), BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)];
-            agreement::sum_copies(&mut line, &mut w.0, &mut values);
-            if let Some(line) = &mut line {
-                let mut norm = [0.0; 6];
-                let mine = line.shared().iter().zip(line.is_mine()).filter(|(_, mine)| **mine);
-                for j in mine.map(|(&j, _)| j as usize).filter(|&j| problem.inverse_mass[j] > 0.0) {
-                    pass.add_norm(j, problem.inverse_mass[j], &w.0[j], &mut norm);
-                }
-                step[0] += norm.iter().sum::<f64>();
-                line.reduce(&mut step, &mut []);
+        let mut comm = self.comm.take();
+        // Bodies that other parts act on as well get their norm once all of their response is known.
+        let left_out = if comm.is_some() { &self.ws.is_shared[..] } else { &[] };
+        let pass = BodyPass { w: &from.w.0, w_last: &from.w_last.0, β: from.β, left_out, ..self.body_pass(x) };
+        let body = |range, to: &mut [Twist]| kernels::respond(&pass, range, to);
+        let mut step = [fold_chunks_mut(&mut w.0, BODY_CHUNK, &mut slots, 0.0, body, |a, b| a + b)];
+        communicator::sum_copies(&mut comm, &mut w.0, &mut values);
+        if let Some(comm) = &mut comm {
+            let mut norm = [0.0; 6];
+            let mine = comm.shared().iter().zip(comm.is_owned()).filter(|(_, mine)| **mine);
+            for j in mine.map(|(&j, _)| j).filter(|&j| self.problem.moves(j)) {
+                pass.norm_of(j as usize, &w.0[j as usize], &mut norm);
             }
-            step[0]
-        });
-        (self.ws.norms, self.ws.values, self.line) = (slots, values, line);
-        step
+            step[0] += norm.iter().sum::<f64>();
+            comm.reduce(&mut step, &mut []);
+        }
+        self.ws.norms = slots;
+        self.ws.values = values;
+        self.comm = comm;
+        step[0]
     }
 
     fn respond_to(&mut self, γ: &ContactVec, w: &mut BodyVec) {
         w.shape(self.problem.bodies());
-        let out = Disjoint::new(&mut w.0);
-        with_lever!(self, lever => {
-            let (problem, lists, rows, λ) = (self.problem, &self.ws.lists, &self.ws.rows, &γ.rows[..]);
-            let x = γ.blocks();
-            let pass = BodyPass { lever, problem, lists, rows, λ, x, w: &[], w_last: &[], β: 0.0, left_out: &[] };
-            for_chunks(problem.bodies(), BODY_CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let to = unsafe { out.range(range.clone()) };
-                kernels::respond_alone(&pass, range, to);
-            });
+        let pass = self.body_pass(γ);
+        for_chunks_mut(&mut w.0, BODY_CHUNK, |range, to| {
+            kernels::respond_alone(&pass, range, to);
         });
-        agreement::sum_copies(&mut self.line, &mut w.0, &mut self.ws.values);
+        communicator::sum_copies(&mut self.comm, &mut w.0, &mut self.ws.values);
     }
 
     fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
-        let (bias, coulomb) = (self.judged_bias(), self.law == Friction::Coulomb);
-        let mut sums = with_lever!(self, lever => {
-            let pass = Pass { bias: bias.blocks(), ..self.pass(lever, w) };
-            let body = |range: Range<usize>| kernels::judge_blocks(&pass, γ.blocks(), coulomb, range);
-            fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add)
-        });
-        for (k, row) in self.problem.rows.iter().enumerate() {
+        let (bias, coulomb) = (self.residual_bias(), self.law == Friction::Coulomb);
+        let pass = Pass { bias: bias.blocks(), ..self.pass(w) };
+        let body = |range: Range<usize>| kernels::residual_blocks(&pass, γ.blocks(), coulomb, range);
+        let mut sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
             add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
         }
         self.ws.sums = slots;
-        agreement::reduce(&mut self.line, &mut sums, true);
+        communicator::reduce(&mut self.comm, &mut sums, true);
         (self.residuals_of(&sums), sums.work)
     }
 }

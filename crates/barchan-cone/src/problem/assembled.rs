@@ -70,7 +70,7 @@ pub enum BadAssembled {
         /// What is wrong.
         what: String,
     },
-    /// The problem of bodies is not sound.
+    /// The problem of bodies is not valid.
     #[error(transparent)]
     Problem(#[from] BadProblem),
     /// The problem of bodies has more than contacts.
@@ -108,7 +108,7 @@ impl Assembled {
         u32::try_from(column).ok().and_then(|column| columns.binary_search(&column).ok()).map(|place| start + place)
     }
 
-    /// The diagonal block of a contact of a sound problem.
+    /// The diagonal block of a contact of a valid problem.
     pub fn diagonal(&self, i: usize) -> DMat3 {
         self.find(i, i).map_or(DMat3::ZERO, |place| self.blocks[place])
     }
@@ -217,7 +217,7 @@ impl Assembled {
     /// [`contact_frame`] gives its normal. Contacts that share a body which can move are coupled.
     ///
     /// # Errors
-    /// If the problem is not sound, or has bilateral rows.
+    /// If the problem is not valid, or has bilateral rows.
     pub fn from_problem(problem: &Problem) -> Result<Self, BadAssembled> {
         problem.check()?;
         if !problem.rows.is_empty() {

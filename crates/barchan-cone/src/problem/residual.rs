@@ -1,4 +1,4 @@
-//! The residuals by which a solution is judged (S1 III-C, the earlier S0, and a scale-free one).
+//! The residuals that measure a solution (S1 III-C, the earlier S0, and a scale-free one).
 
 use serde::{Deserialize, Serialize};
 

@@ -3,10 +3,9 @@
 //! A row is the gradient of a joint's constraint with respect to the motion of two bodies. In
 //! every solver its projection is the identity. Impulses of rows lie in [`ContactVec::rows`].
 
-use crate::ContactVec;
 use crate::operator::contactwise::{ROUNDING, Sums};
 use crate::operator::kernels::{Twist, Wrench, symmetric_times};
-use crate::{Geometry, Problem};
+use crate::{ContactVec, ProblemRef};
 use barchan_parallel::reshape;
 use glam::DVec3;
 use std::ops::Range;
@@ -21,7 +20,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row's velocity, from those of all bodies.
+    /// The row's velocity, from velocities v and spins σ = rω of all bodies. Needs a row of
+    /// [`ProblemRef::scaled_row`], here and below.
     #[inline(always)]
     pub(crate) fn velocity(&self, w: &[Twist]) -> f64 {
         let side = |k: usize| {
@@ -32,15 +32,15 @@ impl Row {
     }
 
     /// M⁻¹Jᵀ on one side: velocity and spin of that body for a unit of impulse.
-    pub(crate) fn response(&self, side: usize, problem: &Problem) -> Twist {
+    pub(crate) fn response(&self, side: usize, problem: &ProblemRef<'_>) -> Twist {
         let j = self.bodies[side] as usize;
         let v = self.jacobian[side][0] * problem.inverse_mass[j];
-        let s = symmetric_times(&problem.inverse_inertia(j), self.jacobian[side][1]);
+        let s = symmetric_times(&problem.spin_response(j), self.jacobian[side][1]);
         [v.x, v.y, v.z, s.x, s.y, s.z]
     }
 
     /// The diagonal entry JM⁻¹Jᵀ.
-    pub(crate) fn diagonal(&self, problem: &Problem) -> f64 {
+    pub(crate) fn diagonal(&self, problem: &ProblemRef<'_>) -> f64 {
         let side = |k: usize| {
             let (r, [v, s]) = (self.response(k, problem), self.jacobian[k]);
             v.dot(DVec3::new(r[0], r[1], r[2])) + s.dot(DVec3::new(r[3], r[4], r[5]))
@@ -55,17 +55,21 @@ pub(crate) struct RowLists {
     /// Sides of rows on body j are `entries[start[j]..start[j + 1]]`: twice the row plus the side.
     start: Vec<u32>,
     entries: Vec<u32>,
+    /// The rows, with spins measured as speeds.
+    pub(crate) rows: Vec<Row>,
     /// Diagonal entries of A.
     pub(crate) diagonal: Vec<f64>,
 }
 
 impl RowLists {
-    pub(crate) fn fill(&mut self, problem: &Problem) {
+    pub(crate) fn fill(&mut self, problem: &ProblemRef<'_>) {
         reshape(&mut self.diagonal, problem.rows.len());
+        self.rows.clear();
         if problem.rows.is_empty() {
             return;
         }
-        for (d, row) in self.diagonal.iter_mut().zip(&problem.rows) {
+        self.rows.extend((0..problem.rows.len()).map(|k| problem.scaled_row(k)));
+        for (d, row) in self.diagonal.iter_mut().zip(&self.rows) {
             *d = row.diagonal(problem);
         }
         let n = problem.bodies();
@@ -86,24 +90,24 @@ impl RowLists {
         }
     }
 
-    /// Adds what rows with impulses λ do to body `j`: Jᵀλ.
+    /// Adds what rows with impulses λ do to body `j`: Jᵀλ, its moment with the sign of [`Wrench`].
     #[inline]
-    pub(crate) fn add_wrench(&self, problem: &Problem, λ: &[f64], j: usize, sum: &mut Wrench) {
+    pub(crate) fn add_wrench(&self, λ: &[f64], j: usize, sum: &mut Wrench) {
         for &entry in &self.entries[self.start[j] as usize..self.start[j + 1] as usize] {
             let (row, side) = (entry as usize / 2, entry as usize % 2);
-            let [v, s] = problem.rows[row].jacobian[side].map(|x| x * λ[row]);
-            for (to, x) in sum[0].0.iter_mut().zip([v.x, v.y, v.z, s.x]) {
+            let [v, s] = self.rows[row].jacobian[side].map(|x| x * λ[row]);
+            for (to, x) in sum[0].0.iter_mut().zip([v.x, v.y, v.z, -s.x]) {
                 *to += x;
             }
-            sum[1].0[0] += s.y;
-            sum[1].0[1] += s.z;
+            sum[1].0[0] -= s.y;
+            sum[1].0[1] -= s.z;
         }
     }
 }
 
 /// What a descent step over rows reads.
 pub(crate) struct RowStep<'a> {
-    pub(crate) problem: &'a Problem,
+    pub(crate) rows: &'a [Row],
     pub(crate) bias: &'a ContactVec,
     /// Scale of each row in the metric; none for the identity.
     pub(crate) scale: Option<&'a [f64]>,
@@ -120,7 +124,7 @@ pub(crate) struct RowStep<'a> {
 pub(crate) fn descend_rows(step: &RowStep<'_>, range: Range<usize>, x: &mut [f64]) -> Sums {
     let mut sums = Sums::default();
     for (x, k) in x.iter_mut().zip(range) {
-        let (row, γ) = (&step.problem.rows[k], step.γ[k]);
+        let (row, γ) = (&step.rows[k], step.γ[k]);
         let u = row.velocity(step.w);
         let g = u + step.bias.rows[k];
         add_residual(&mut sums, γ, g, step.η);
@@ -143,19 +147,27 @@ pub(crate) fn add_residual(sums: &mut Sums, γ: f64, g: f64, η: f64) {
     sums.complementarity_max = sums.complementarity_max.max((γ * g).abs());
 }
 
-impl Problem {
+impl ProblemRef<'_> {
+    /// Row k with its derivatives with respect to spins σ = rω.
+    pub(crate) fn scaled_row(&self, k: usize) -> Row {
+        let mut row = self.rows[k];
+        for (side, &j) in row.jacobian.iter_mut().zip(&row.bodies) {
+            if self.moves(j) && self.geometry.radius[j as usize] > 0.0 {
+                side[1] /= self.geometry.radius[j as usize];
+            }
+        }
+        row
+    }
+
     /// The first row that makes no sense, and why.
     pub(crate) fn bad_row(&self) -> Option<(usize, &'static str)> {
-        if !self.rows.is_empty() && matches!(self.geometry, Geometry::Round { .. }) {
-            return Some((0, "bilateral rows need the general geometry"));
-        }
         self.rows.iter().enumerate().find_map(|(k, row)| {
             let finite = row.jacobian.iter().flatten().all(|x| x.is_finite()) && self.bias.rows[k].is_finite();
             let why = if row.bodies.iter().any(|&j| j as usize >= self.bodies()) || row.bodies[0] == row.bodies[1] {
                 "needs two different bodies of the problem"
             } else if !finite {
                 "all numbers must be finite"
-            } else if row.diagonal(self) <= 0.0 {
+            } else if self.scaled_row(k).diagonal(self) <= 0.0 {
                 "no body that can move takes part in it"
             } else {
                 return None;

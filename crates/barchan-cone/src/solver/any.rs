@@ -53,13 +53,13 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
 
     /// Numbers that a solve takes over from the one before, beside the impulses: with them a solver of
     /// the same name goes on as this one would. Sweeps and fixed points take over none.
-    pub fn estimates(&mut self) -> [Option<f64>; 2] {
+    pub fn lipschitz_estimates(&mut self) -> [Option<f64>; 2] {
         let of_auto = self.interior_point.as_mut().and_then(|solver| solver.estimate());
         [self.chosen.estimate().and_then(|estimate| *estimate), of_auto.and_then(|estimate| *estimate)]
     }
 
-    /// Takes over what [`AnySolver::estimates`] gave.
-    pub fn restore_estimates(&mut self, [of_chosen, of_auto]: [Option<f64>; 2]) {
+    /// Takes over what [`AnySolver::lipschitz_estimates`] gave.
+    pub fn set_lipschitz_estimates(&mut self, [of_chosen, of_auto]: [Option<f64>; 2]) {
         if let Some(estimate) = self.chosen.estimate() {
             *estimate = of_chosen;
         }

@@ -1,6 +1,6 @@
 //! Solvers: problem in, impulses and a report out.
 //!
-//! A solver sees mathematics only: it is generic over the seam [`ConeProblem`] and never meets
+//! A solver sees mathematics only: it is generic over the interface [`ConeProblem`] and never meets
 //! shapes, files or ranks. To add one: write its file, add a line to [`SolverName::ALL`] and an arm to
 //! [`AnySolver`]; when it ends is the business of `stopping.rs`. What solvers need beyond gradients, a
 //! problem offers or does not: see [`Solvable`].
@@ -28,7 +28,7 @@ pub use options::{
     AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, ScipOptions, SolverName,
     SolverOptions,
 };
-pub use report::{Moment, Report, Status};
+pub use report::{HistoryEntry, Report, Status};
 pub use scip::Scip;
 pub use sweeping::Sweeping;
 
@@ -46,7 +46,7 @@ pub struct Solve<'a, P: ConeProblem> {
     /// Tolerance, limits, and options of the solver.
     pub options: &'a SolverOptions,
     /// Whether the report keeps the residual of every iteration.
-    pub keep_history: bool,
+    pub record_history: bool,
 }
 
 impl<'a, P: ConeProblem> Solve<'a, P> {
@@ -57,19 +57,19 @@ impl<'a, P: ConeProblem> Solve<'a, P> {
         response: &'a mut P::Velocities,
         options: &'a SolverOptions,
     ) -> Self {
-        Self { problem, γ, response, options, keep_history: false }
+        Self { problem, γ, response, options, record_history: false }
     }
 
-    /// The same with a history, if `keep_history` says so.
+    /// The same with a history, if `record_history` says so.
     #[must_use]
-    pub fn with_history(self, keep_history: bool) -> Self {
-        Self { keep_history, ..self }
+    pub fn with_history(self, record_history: bool) -> Self {
+        Self { record_history, ..self }
     }
 
     /// The same, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> Solve<'_, P> {
-        let Self { problem, γ, response, options, keep_history } = self;
-        Solve { problem, γ, response, options, keep_history: *keep_history }
+        let Self { problem, γ, response, options, record_history } = self;
+        Solve { problem, γ, response, options, record_history: *record_history }
     }
 
     /// The same with other options.

@@ -24,7 +24,7 @@ pub enum Status {
 
 /// One entry of a history.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Moment {
+pub struct HistoryEntry {
     /// Iterations so far.
     pub iterations: u32,
     /// Operator applications so far.
@@ -38,7 +38,7 @@ pub struct Moment {
 
 /// The same solve gives the same moments, bit for bit, and takes another time: seconds take no
 /// part.
-impl PartialEq for Moment {
+impl PartialEq for HistoryEntry {
     fn eq(&self, other: &Self) -> bool {
         let parts = |moment: &Self| (moment.iterations, moment.operator_applications, moment.residual);
         parts(self) == parts(other)
@@ -81,7 +81,7 @@ pub struct Report {
     pub objective: f64,
     /// The residual after every iteration (after every step of the outer loop, where there is
     /// one), if asked for.
-    pub history: Vec<Moment>,
+    pub history: Vec<HistoryEntry>,
     /// Started with the report, which every solve makes first.
     #[serde(skip)]
     watch: Watch,
@@ -98,7 +98,7 @@ impl Report {
     pub(crate) fn record(&mut self, residual: f64) {
         let Report { iterations, operator_applications, watch, .. } = *self;
         let seconds = watch.0.elapsed().as_secs_f64();
-        self.history.push(Moment { iterations, operator_applications, seconds, residual });
+        self.history.push(HistoryEntry { iterations, operator_applications, seconds, residual });
     }
 
     /// Records the residuals and the objective of the impulses that a solve hands out.
@@ -113,7 +113,7 @@ impl Report {
     /// Adds the history of a solve that went on where this one had stopped.
     pub(crate) fn append_history(&mut self, next: &Report) {
         let pause = next.watch.0.duration_since(self.watch.0).as_secs_f64();
-        self.history.extend(next.history.iter().map(|moment| Moment {
+        self.history.extend(next.history.iter().map(|moment| HistoryEntry {
             iterations: moment.iterations + self.iterations,
             operator_applications: moment.operator_applications + self.operator_applications,
             seconds: moment.seconds + pause,

@@ -99,7 +99,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         let mut report = Report::default();
         solve.problem.set_law(Friction::Associated);
         let status = self.start(&mut solve, &mut report);
-        if solve.keep_history {
+        if solve.record_history {
             report.record(report.residual);
         }
         report.status = match status {

@@ -35,7 +35,7 @@ pub(super) enum NotFinite {
 pub(super) struct Stopping {
     tolerance: f64,
     max_iterations: u32,
-    keep_history: bool,
+    record_history: bool,
     /// Iterations without a better residual after which a solve counts as stalled.
     patience: u32,
     not_finite: NotFinite,
@@ -47,14 +47,14 @@ pub(super) struct Stopping {
 
 impl Stopping {
     pub(super) fn new<P: ConeProblem>(solve: &Solve<'_, P>, patience: u32, not_finite: NotFinite) -> Self {
-        Self { keep_history: solve.keep_history, ..Self::of(solve.options, patience, not_finite) }
+        Self { record_history: solve.record_history, ..Self::of(solve.options, patience, not_finite) }
     }
 
     fn of(options: &SolverOptions, patience: u32, not_finite: NotFinite) -> Self {
         Self {
             tolerance: options.tolerance,
             max_iterations: options.max_iterations,
-            keep_history: false,
+            record_history: false,
             patience,
             not_finite,
             may_start_cold: matches!(not_finite, NotFinite::BadProblem | NotFinite::Diverged),
@@ -71,7 +71,7 @@ impl Stopping {
             self.is_best = false;
             return Next::StartCold;
         }
-        if self.keep_history {
+        if self.record_history {
             report.record(residual);
         }
         self.is_best = residual < self.best_residual;
@@ -123,7 +123,7 @@ mod tests {
     /// A rule with a tolerance of 0.1, at most ten iterations and a patience of three.
     fn stopping(not_finite: NotFinite) -> Stopping {
         let options = SolverOptions { tolerance: 0.1, max_iterations: 10, ..SolverOptions::default() };
-        Stopping { keep_history: true, ..Stopping::of(&options, 3, not_finite) }
+        Stopping { record_history: true, ..Stopping::of(&options, 3, not_finite) }
     }
 
     /// What the rule says to each of these residuals, an iteration each.

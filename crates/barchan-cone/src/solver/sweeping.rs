@@ -160,7 +160,7 @@ impl<S: Default> Sweeping<S> {
         let mut momentum = Momentum::new(method.acceleration, method.is_coulomb(), report.iterations);
         let mut looks = Looks::new(method, report.iterations);
         let mut is_still = false;
-        let Solve { problem, γ, options, keep_history, .. } = solve.reborrow();
+        let Solve { problem, γ, options, record_history, .. } = solve.reborrow();
         let pool = &mut self.pool;
         problem.enter(γ, pool.restart());
         report.operator_applications += 1;
@@ -168,9 +168,9 @@ impl<S: Default> Sweeping<S> {
         loop {
             // A look at the residual, where one is due.
             let is_last = report.iterations >= options.max_iterations;
-            if keep_history || is_last || looks.is_due(options.tolerance, report.iterations) {
+            if record_history || is_last || looks.is_due(options.tolerance, report.iterations) {
                 looks.lengthen(report.iterations);
-                let residual = problem.judge(pool.present(), options.criterion);
+                let residual = problem.iterate_residual(pool.present(), options.criterion);
                 let next = stopping.observe(residual, is_still, report);
                 if stopping.is_best() {
                     pool.keep_present();

@@ -1,86 +1,144 @@
-//! The sweep over bodies of any shape: one contact at a time, with its full 3×3 block.
+//! The sweep over general contacts, four at a time, and what it needs of them.
+//!
+//! The slots of a batch are the points of four manifolds: their bodies are loaded once, relaxed point
+//! after point, and stored. The 3×3 block W of a contact is kept in the frame of `one_contact`, where it
+//! has four numbers, and the solve is that of `solve4`.
 
+use super::one_contact::ContactBlock;
 use super::plan::{NONE, Plan, Record};
-use super::round::Pass;
+use super::round::{Bodies, Pass, clip4};
+use super::solve4::{Local, solve4};
 use super::{BodyRecord, Rule};
-use crate::lanes::{LANES, V4};
-use crate::operator::contactwise::Sums;
+use crate::lanes::{F4, LANES, Lanes, V3, V4};
+use crate::operator::contactwise::{LaneSums, Sums};
 use crate::operator::kernels::symmetric_times;
-use crate::problem::cone::{clip, project};
-use crate::sweep::one_contact::Block;
-use crate::{Friction, Problem};
-use barchan_parallel::Disjoint;
+use crate::problem::cone::{clip, project, project4};
+use crate::{Friction, ProblemRef, Symmetric};
+use barchan_parallel::{Disjoint, reshape};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What a contact between bodies of any shape has beside its normal.
-#[derive(Clone, Copy, Debug)]
+/// r²I⁻¹ of a record's body times its share: xx yy zz xy, xz yz 0 0.
+pub(crate) type TensorRecord = [F4; 2];
+
+/// What general contacts have beside normal, friction and bias, a slot each.
+#[derive(Debug, Default)]
+pub(crate) struct Details {
+    slots: Vec<Detail>,
+    /// Tensors of the records that general contacts act on, and the number of each record's.
+    tensors: Vec<TensorRecord>,
+    number: Vec<u32>,
+}
+
+/// Four general contacts.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Detail {
-    pub(crate) arm_a: DVec3,
-    pub(crate) arm_b: DVec3,
-    /// The diagonal block of A, with the shares of mass that its group has.
-    w: DMat3,
-    block: Block,
+    /// Arms over the lengths of the bodies.
+    pub(crate) arms: [V4; 2],
+    /// The first tangent of the frame of W.
+    tangent: V4,
+    local: Local<F4>,
+    /// Numbers of the tensors of bodies A and B.
+    tensors: [[u32; LANES]; 2],
 }
 
-/// A contact's part of the diagonal block on one side: share·(1/m − r×I⁻¹r×).
-fn side(problem: &Problem, record: Record, arm: DVec3) -> DMat3 {
-    let j = record.body as usize;
-    if j >= problem.bodies() {
-        return DMat3::ZERO;
-    }
-    let inertia = problem.inverse_inertia(j);
-    let column = |e: DVec3| e * problem.inverse_mass[j] + symmetric_times(&inertia, arm.cross(e)).cross(arm);
-    DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z)) * f64::from(record.share)
+/// A contact's part of the diagonal block W on one side: share·(1/m − r×r²I⁻¹r×).
+fn side(inverse_mass: f64, spin_response: &Symmetric, arm: DVec3) -> DMat3 {
+    let column = |e: DVec3| e * inverse_mass + symmetric_times(spin_response, arm.cross(e)).cross(arm);
+    DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z))
 }
 
-/// Prepares the contacts of a plan.
-pub(crate) fn gather(problem: &Problem, plan: &Plan, details: &mut Vec<[Detail; LANES]>) {
-    let none = Detail {
-        arm_a: DVec3::ZERO,
-        arm_b: DVec3::ZERO,
-        w: DMat3::ZERO,
-        block: Block::new(DMat3::ZERO, DVec3::X, 0.0),
-    };
-    details.resize(plan.contacts.len(), [none; LANES]);
-    let lanes = plan.contacts.par_iter().zip(&plan.lanes);
-    details.par_iter_mut().zip(lanes).with_min_len(64).for_each(|(details, (four, records))| {
-        *details = [none; LANES];
-        for lane in (0..LANES).filter(|&lane| four[lane] != NONE) {
-            let i = four[lane] as usize;
-            let [arm_a, arm_b] = problem.arms(i);
-            let record = |s: usize| plan.records[records[s][lane] as usize];
-            let w = side(problem, record(0), arm_a) + side(problem, record(1), arm_b);
-            let block = Block::new(w, problem.normals.get(i), problem.friction[i]);
-            details[lane] = Detail { arm_a, arm_b, w, block };
+impl Details {
+    /// Prepares the general contacts of a plan.
+    pub(crate) fn gather(&mut self, problem: &ProblemRef<'_>, plan: &Plan) {
+        reshape(&mut self.slots, plan.contacts.len() - plan.round);
+        self.tensors.clear();
+        if self.slots.is_empty() {
+            return;
         }
-    });
+        self.number_records(problem, plan);
+        let (tensors, number) = (&self.tensors, &self.number);
+        let slots = plan.contacts[plan.round..].par_iter().zip(&plan.lanes[plan.round..]);
+        self.slots.par_iter_mut().zip(slots).with_min_len(64).for_each(|(detail, (four, records))| {
+            *detail = Detail { tensors: records.map(|ids| ids.map(|id| number[id as usize])), ..Detail::default() };
+            for lane in (0..LANES).filter(|&lane| four[lane] != NONE) {
+                let i = four[lane] as usize;
+                let arms = problem.scaled_arms(i);
+                let part = |s: usize| {
+                    let record = plan.records[records[s][lane] as usize];
+                    let mass =
+                        if is_ground(problem, record) { 0.0 } else { problem.inverse_mass[record.body as usize] };
+                    let [low, high] = tensors[detail.tensors[s][lane] as usize];
+                    let tensor = [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]];
+                    side(mass * f64::from(record.share), &tensor, arms[s])
+                };
+                let block = ContactBlock::new(part(0) + part(1), problem.normals.get(i), problem.friction[i]);
+                detail.tangent.set_lane(lane, block.tangent());
+                detail.local.set_lane(lane, &block);
+                for (to, arm) in detail.arms.iter_mut().zip(arms) {
+                    to.set_lane(lane, arm);
+                }
+            }
+        });
+    }
+
+    /// Numbers the records that general contacts act on, and computes their tensors.
+    fn number_records(&mut self, problem: &ProblemRef<'_>, plan: &Plan) {
+        reshape(&mut self.number, plan.records.len());
+        self.number.fill(NONE);
+        for &id in plan.lanes[plan.round..].iter().flatten().flatten() {
+            let number = &mut self.number[id as usize];
+            if *number != NONE {
+                continue;
+            }
+            *number = self.tensors.len() as u32;
+            let record = plan.records[id as usize];
+            let share = f64::from(record.share);
+            let tensor = if is_ground(problem, record) {
+                [0.0; 6]
+            } else {
+                problem.spin_response(record.body as usize).map(|x| x * share)
+            };
+            let [xx, yy, zz, xy, xz, yz] = tensor;
+            self.tensors.push([F4([xx, yy, zz, xy]), F4([xz, yz, 0.0, 0.0])]);
+        }
+    }
+
+    /// The details of each general slot.
+    pub(crate) fn slots(&self) -> &[Detail] {
+        &self.slots
+    }
 }
 
-fn velocity(record: &BodyRecord) -> [DVec3; 2] {
-    let [[x, y, z, a], [b, c, ..]] = [record[0].0, record[1].0];
-    [DVec3::new(x, y, z), DVec3::new(a, b, c)]
+/// Whether a record is that of the ground, or of padding.
+fn is_ground(problem: &ProblemRef<'_>, record: Record) -> bool {
+    record.body as usize >= problem.bodies()
 }
 
-/// Adds what an impulse does to a body.
-fn push(problem: &Problem, to: &mut BodyRecord, record: Record, arm: DVec3, impulse: DVec3) {
-    let j = record.body as usize;
-    if j >= problem.bodies() {
-        return;
+/// Symmetric matrices of four bodies.
+#[derive(Clone, Copy)]
+struct Tensors<T>([T; 6]);
+
+impl<T: Lanes> Tensors<T> {
+    #[inline(always)]
+    fn load(from: &[TensorRecord], ids: &[u32; LANES]) -> Self {
+        let record = ids.map(|id| &from[id as usize]);
+        let low = T::transpose4(record.map(|r| T::load(&r[0])));
+        let high = T::transpose4(record.map(|r| T::load(&r[1])));
+        Self([low[0], low[1], low[2], low[3], high[0], high[1]])
     }
-    let v = impulse * to[1].0[2];
-    let s = symmetric_times(&problem.inverse_inertia(j), arm.cross(impulse)) * f64::from(record.share);
-    for (to, x) in to[0].0.iter_mut().zip([v.x, v.y, v.z, s.x]) {
-        *to += x;
+
+    #[inline(always)]
+    fn times(&self, v: V3<T>) -> V3<T> {
+        let [xx, yy, zz, xy, xz, yz] = self.0;
+        V3 { x: xx * v.x + xy * v.y + xz * v.z, y: xy * v.x + yy * v.y + yz * v.z, z: xz * v.x + yz * v.y + zz * v.z }
     }
-    to[1].0[0] += s.y;
-    to[1].0[1] += s.z;
 }
 
 impl Rule {
     /// What the rule adds to the impulse y of a contact with velocity g and diagonal block w.
-    pub(crate) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &Block, n: DVec3, μ: f64) -> DVec3 {
+    pub(crate) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &ContactBlock, n: DVec3, μ: f64) -> DVec3 {
         if self.exact {
             let q = g - *w * y;
             let solved = match self.law {
@@ -99,47 +157,160 @@ impl Rule {
     }
 }
 
-/// Sweeps over some batches in order.
-///
-/// # Safety
-/// No other thread touches the records of these batches.
-pub(crate) unsafe fn sweep(
+/// Four pairs of bodies while their contacts are relaxed.
+struct Pairs<T> {
+    a: Bodies<T>,
+    b: Bodies<T>,
+    of_a: Tensors<T>,
+    of_b: Tensors<T>,
+}
+
+/// Relaxes one slot: the new impulses.
+#[inline(always)]
+fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     pass: &Pass<'_>,
-    problem: &Problem,
-    records: &[Record],
-    details: &[[Detail; LANES]],
+    detail: &Detail,
+    k: usize,
+    pairs: &mut Pairs<T>,
+    sums: &mut LaneSums<T>,
+) -> V4 {
+    let Pairs { a, b, of_a, of_b } = pairs;
+    let [arm_a, arm_b] = [V3::<T>::load(&detail.arms[0]), V3::<T>::load(&detail.arms[1])];
+    let n = V3::<T>::load(&pass.normals[k]);
+    let t = V3::<T>::load(&detail.tangent);
+    let s = n.cross(t);
+    let μ = T::load(&pass.friction[k]);
+    let local = detail.local.load::<T>();
+    let γ = V3::load(&pass.γ[k]);
+    let y = γ + (γ - V3::load(&pass.γ_last[k])) * T::splat(pass.β);
+    let g = a.v - b.v + a.s.cross(arm_a) - b.s.cross(arm_b) + V3::load(&pass.bias[k]);
+
+    // In the frame of W: the velocity without the contact's own impulse, and the impulse that it asks for.
+    let turned = |v: V3<T>| V3 { x: v.dot(n), y: v.dot(t), z: v.dot(s) };
+    let y_local = turned(y);
+    let d = if EXACT {
+        let q = turned(g) - local.times(y_local);
+        let solved = solve4::<T, COULOMB>(&local, q, μ);
+        (solved - y_local) * T::splat(pass.rule.relaxation * pass.rule.blend)
+    } else {
+        let step = T::splat(pass.rule.relaxation) / local.mean_diagonal().max(T::splat(f64::MIN_POSITIVE));
+        let z = y - g * step;
+        let solved = if COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, T::splat(1.0)) };
+        (turned(solved) - y_local) * T::splat(pass.rule.blend)
+    };
+    let change = n * d.x + t * d.y + s * d.z;
+    let next = y + change;
+
+    // What it does to the bodies.
+    a.v = a.v + change * a.mass;
+    b.v = b.v - change * b.mass;
+    a.s = a.s + of_a.times(arm_a.cross(change));
+    b.s = b.s - of_b.times(arm_b.cross(change));
+
+    let wd = local.times(d);
+    sums.step = sums.step + wd.dot(d);
+    sums.uphill = sums.uphill - wd.dot(turned(next - γ));
+    sums.natural = sums.natural + d.dot(d);
+    next.store()
+}
+
+/// # Safety
+/// As [`sweep`].
+#[inline(always)]
+unsafe fn sweep_slots<T: Lanes, const COULOMB: bool, const EXACT: bool>(
+    pass: &Pass<'_>,
+    general: &General<'_>,
     range: Range<usize>,
     bodies: &Disjoint<'_, BodyRecord>,
     x: &mut [V4],
 ) -> Sums {
-    let (rule, mut sums) = (&pass.rule, Sums::default());
-    for (x, k) in x.iter_mut().zip(range) {
-        *x = V4::default();
-        for (lane, detail) in details[k].iter().enumerate() {
-            let [a, b] = [pass.lanes[k][0][lane], pass.lanes[k][1][lane]];
-            let n = pass.normals[k].lane(lane);
-            if n == DVec3::ZERO {
-                continue;
+    let mut sums = LaneSums::<T>::zero();
+    let mut k = range.start;
+    while k < range.end {
+        let [ids_a, ids_b] = &pass.lanes[k];
+        let [tensors_a, tensors_b] = &general.details.slots[k - general.first].tensors;
+        // SAFETY: the caller's promise.
+        let (a, b) = unsafe { (Bodies::<T>::load(bodies, ids_a), Bodies::<T>::load(bodies, ids_b)) };
+        let of_a = Tensors::load(&general.details.tensors, tensors_a);
+        let of_b = Tensors::load(&general.details.tensors, tensors_b);
+        let mut pairs = Pairs { a, b, of_a, of_b };
+        // The points of these manifolds, one after the other.
+        loop {
+            let detail = &general.details.slots[k - general.first];
+            x[k - range.start] = relax::<T, COULOMB, EXACT>(pass, detail, k, &mut pairs, &mut sums);
+            k += 1;
+            if k == range.end || !general.continues[k - general.first] {
+                break;
             }
-            let (μ, γ) = (pass.friction[k].0[lane], pass.γ[k].lane(lane));
-            let y = γ + (γ - pass.γ_last[k].lane(lane)) * pass.β;
-            let Detail { arm_a, arm_b, w, block } = detail;
-            // SAFETY: the caller's promise, here and below.
-            let ([va, sa], [vb, sb]) = unsafe { (velocity(bodies.get(a as usize)), velocity(bodies.get(b as usize))) };
-            let g = va + sa.cross(*arm_a) - vb - sb.cross(*arm_b) + pass.bias[k].lane(lane);
-            let d = rule.change(y, g, w, block, n, μ);
-            let next = y + d;
-            x.set_lane(lane, next);
-            for (id, arm, impulse) in [(a, arm_a, d), (b, arm_b, -d)] {
-                // SAFETY: as above; the ground is never written.
-                let body = unsafe { &mut bodies.range(id as usize..id as usize + 1)[0] };
-                push(problem, body, records[id as usize], *arm, impulse);
-            }
-            let wd = *w * d;
-            sums.step += wd.dot(d);
-            sums.uphill -= wd.dot(next - γ);
-            sums.natural += d.length_squared();
+        }
+        // SAFETY: the caller's promise; lanes share nothing but the ground, which stays as it is.
+        unsafe {
+            pairs.b.store(bodies, ids_b);
+            pairs.a.store(bodies, ids_a);
         }
     }
-    sums
+    sums.total()
+}
+
+/// What a sweep over general slots reads beside the pass.
+pub(crate) struct General<'a> {
+    pub(crate) details: &'a Details,
+    pub(crate) continues: &'a [bool],
+    /// The first general slot.
+    pub(crate) first: usize,
+}
+
+/// Sweeps over some general slots in order.
+///
+/// # Safety
+/// No other thread touches the records of these slots.
+pub(crate) unsafe fn sweep(
+    pass: &Pass<'_>,
+    general: &General<'_>,
+    range: Range<usize>,
+    bodies: &Disjoint<'_, BodyRecord>,
+    x: &mut [V4],
+) -> Sums {
+    /// # Safety
+    /// As above.
+    #[inline(always)]
+    unsafe fn by_rule<T: Lanes>(
+        pass: &Pass<'_>,
+        general: &General<'_>,
+        range: Range<usize>,
+        bodies: &Disjoint<'_, BodyRecord>,
+        x: &mut [V4],
+    ) -> Sums {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (pass.rule.law, pass.rule.exact) {
+                (Friction::Coulomb, true) => sweep_slots::<T, true, true>(pass, general, range, bodies, x),
+                (Friction::Coulomb, false) => sweep_slots::<T, true, false>(pass, general, range, bodies, x),
+                (Friction::Associated, true) => sweep_slots::<T, false, true>(pass, general, range, bodies, x),
+                (Friction::Associated, false) => sweep_slots::<T, false, false>(pass, general, range, bodies, x),
+            }
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// # Safety
+        /// As above.
+        #[target_feature(enable = "avx2")]
+        unsafe fn with_avx(
+            pass: &Pass<'_>,
+            general: &General<'_>,
+            range: Range<usize>,
+            bodies: &Disjoint<'_, BodyRecord>,
+            x: &mut [V4],
+        ) -> Sums {
+            // SAFETY: the caller's promise.
+            unsafe { by_rule::<crate::lanes::Avx>(pass, general, range, bodies, x) }
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has AVX2, and the caller's promise.
+            return unsafe { with_avx(pass, general, range, bodies, x) };
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { by_rule::<F4>(pass, general, range, bodies, x) }
 }

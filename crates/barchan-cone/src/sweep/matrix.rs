@@ -8,7 +8,7 @@
 
 use super::{Borders, Order, Relaxation, Rule, Swept};
 use crate::operator::contactwise::Sums;
-use crate::sweep::one_contact::Block;
+use crate::sweep::one_contact::ContactBlock;
 use crate::{Assembled, BlockSparse, ConeProblem, ContactVec, Criterion, Response};
 use barchan_parallel::reshape;
 use barchan_parallel::{Disjoint, fold_chunks};
@@ -26,7 +26,7 @@ pub(crate) struct RowSweeps {
     /// The rows of each phase, which are not coupled. None in the serial order.
     phases: Vec<Range<usize>>,
     /// Diagonal block of each contact, and what is prepared for its exact solve.
-    contacts: Vec<(DMat3, Block)>,
+    contacts: Vec<(DMat3, ContactBlock)>,
     /// Scratch for residuals.
     γ: ContactVec,
     w: Response,
@@ -65,7 +65,7 @@ impl RowSweeps {
         let m = problem.contacts();
         let prepared = |i: usize| {
             let w = problem.diagonal(i);
-            (w, Block::new(w, DVec3::X, problem.friction[i]))
+            (w, ContactBlock::new(w, DVec3::X, problem.friction[i]))
         };
         self.contacts = (0..m).map(prepared).collect();
         self.rows = (0..m as u32).collect();
@@ -86,7 +86,7 @@ impl RowSweeps {
 /// What a sweep reads.
 struct Pass<'a> {
     problem: &'a Assembled,
-    contacts: &'a [(DMat3, Block)],
+    contacts: &'a [(DMat3, ContactBlock)],
     bias: &'a ContactVec,
     γ: &'a [DVec3],
     rule: Rule,
@@ -169,7 +169,7 @@ impl Relaxation for BlockSparse<'_> {
         }
     }
 
-    fn judge(&mut self, iterate: &RowsIterate, criterion: Criterion) -> f64 {
+    fn iterate_residual(&mut self, iterate: &RowsIterate, criterion: Criterion) -> f64 {
         let (mut γ, mut w) = (std::mem::take(&mut self.sweep.γ), std::mem::take(&mut self.sweep.w));
         self.leave(iterate, &mut γ, &mut w);
         let residual = self.residuals(&γ, &w).0.by(criterion);
@@ -216,7 +216,7 @@ mod tests {
         let inverse_inertia = inverse_mass.iter().map(|m| 2.5 * m).collect();
         let problem = Problem {
             inverse_mass,
-            geometry: crate::Geometry::Round { radius: vec![1.0; n + 1], inverse_inertia },
+            geometry: crate::Geometry::round(vec![1.0; n + 1], inverse_inertia),
             pairs,
             normals: ContactVec::from_slice(&normals),
             friction: ContactScalars::from_slice(&friction),

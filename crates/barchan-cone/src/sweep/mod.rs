@@ -1,6 +1,6 @@
 //! Sweeps: contacts relaxed one after the other, each with the newest velocities of its bodies.
 //!
-//! The second seam of solvers, for those of the Gauss–Seidel kind. A solver holds iterates that
+//! The second interface of solvers, for those of the Gauss–Seidel kind. A solver holds iterates that
 //! it cannot look into; what a sweep does to a contact is named by a [`Rule`], and the order is
 //! the problem's own ([`Order`]).
 
@@ -9,19 +9,20 @@ mod matrix;
 pub mod one_contact;
 mod plan;
 mod round;
+mod solve4;
 
-use crate::lanes::{F4, LANES, V4};
-use crate::operator::agreement;
+use crate::lanes::{F4, V4};
+use crate::operator::communicator;
 use crate::operator::contactwise::Sums;
 use crate::operator::kernels::{BODY_CHUNK, Twist};
 use crate::problem::rows::add_residual;
-use crate::{ConeProblem, ContactVec, Criterion, Friction, Geometry, MatrixFree};
+use crate::{ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
 use barchan_parallel::{Disjoint, fold_chunks, for_chunks};
 use barchan_parallel::{reserve_with_slack, reshape};
-use general::Detail;
+use general::{Details, General};
 pub(crate) use matrix::RowSweeps;
 pub use matrix::RowsIterate;
-use plan::{NONE, Plan};
+use plan::{Group, NONE, Plan};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -99,7 +100,7 @@ pub trait Relaxation: ConeProblem {
     ) -> Swept;
 
     /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
-    fn judge(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
+    fn iterate_residual(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
 
     /// Gives impulses back, with a response that owes nothing to earlier sweeps.
     fn leave(&mut self, iterate: &Self::Iterate, γ: &mut Self::Impulses, response: &mut Self::Velocities);
@@ -118,8 +119,8 @@ pub(crate) struct SweepSpace {
     normals: Vec<V4>,
     bias: Vec<V4>,
     friction: Vec<F4>,
-    /// The rest, where bodies are not round.
-    details: Vec<[Detail; LANES]>,
+    /// The rest, of general contacts.
+    details: Details,
     sums: Vec<Sums>,
     /// On how many ranks contacts act on each shared body.
     parts: Vec<f64>,
@@ -154,9 +155,7 @@ impl MatrixFree<'_> {
                 }
             }
         });
-        if matches!(problem.geometry, Geometry::General { .. }) {
-            general::gather(problem, &space.plan, &mut space.details);
-        }
+        space.details.gather(&problem, &space.plan);
         self.ws.sweep = space;
         self.gather_bias();
     }
@@ -171,7 +170,7 @@ impl MatrixFree<'_> {
     /// Bodies at y = present + β(present − last), with their scales.
     fn fill_bodies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64) {
         let mut bodies = std::mem::take(&mut self.ws.sweep.bodies);
-        let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.round);
+        let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.scales.round);
         reshape(&mut bodies, records.len());
         let (n, out) = (problem.bodies(), Disjoint::new(&mut bodies));
         for_chunks(records.len(), BODY_CHUNK, |range| {
@@ -180,8 +179,7 @@ impl MatrixFree<'_> {
             for (to, record) in bodies.iter_mut().zip(&records[range]) {
                 let (j, share) = (record.body as usize, f64::from(record.share));
                 // The ground does not move; padding does, but nothing pushes it.
-                let (mass, spin) =
-                    if j < n { (problem.inverse_mass[j], round.get(j).map_or(0.0, |r| r.spin)) } else { (1.0, 0.0) };
+                let (mass, spin) = if j < n { (problem.inverse_mass[j], round[j].spin) } else { (1.0, 0.0) };
                 let (w, l) = (&present.w[j], &last.w[j]);
                 let y: Twist = std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β);
                 *to = [F4([y[0], y[1], y[2], y[3]]), F4([y[4], y[5], mass * share, spin * share])];
@@ -227,39 +225,39 @@ impl MatrixFree<'_> {
     /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
     /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
     fn split_masses(&mut self, borders: Borders) {
-        let Some(line) = &mut self.line else { return };
+        let Some(comm) = &mut self.comm else { return };
         let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;
         if borders == Borders::Whole {
             parts.clear();
-            parts.resize(line.shared().len(), 1.0);
+            parts.resize(comm.shared().len(), 1.0);
             return;
         }
         let values = &mut self.ws.values;
         values.clear();
-        values.resize(line.shared().len(), [0.0; 6]);
+        values.resize(comm.shared().len(), [0.0; 6]);
         // A body is in use where one of its records is.
         plan.mark_bodies_in_use(self.problem.bodies());
-        for (value, &j) in values.iter_mut().zip(line.shared()) {
+        for (value, &j) in values.iter_mut().zip(comm.shared()) {
             value[0] = f64::from(u8::from(plan.body_in_use[j as usize]));
         }
-        line.sum_copies(values);
+        comm.sum_copies(values);
         parts.clear();
         parts.extend(values.iter().map(|value| value[0].max(1.0)));
-        plan.split(line.shared(), parts);
+        plan.split(comm.shared(), parts);
     }
 
     /// After a sweep: what the copies of a body have changed becomes one change.
     fn join_copies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
-        let Some(line) = &mut self.line else { return };
+        let Some(comm) = &mut self.comm else { return };
         let (values, parts) = (&mut self.ws.values, &self.ws.sweep.parts);
         reshape(values, parts.len());
         let y = |j: usize, k: usize| present.w[j][k] + (present.w[j][k] - last.w[j][k]) * β;
-        for ((value, &j), parts) in values.iter_mut().zip(line.shared()).zip(parts) {
+        for ((value, &j), parts) in values.iter_mut().zip(comm.shared()).zip(parts) {
             let j = j as usize;
             *value = std::array::from_fn(|k| (next.w[j][k] - y(j, k)) / parts);
         }
-        line.sum_copies(values);
-        for (value, &j) in values.iter().zip(line.shared()) {
+        comm.sum_copies(values);
+        for (value, &j) in values.iter().zip(comm.shared()) {
             let j = j as usize;
             next.w[j] = std::array::from_fn(|k| y(j, k) + value[k]);
         }
@@ -270,14 +268,14 @@ impl MatrixFree<'_> {
         let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
         next.rows.resize(problem.rows.len(), 0.0);
         let mut sums = Sums::default();
-        for (k, row) in problem.rows.iter().enumerate() {
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let γ = present.rows[k];
             let y = γ + (γ - last.rows[k]) * β;
             let g = row.velocity(&next.w) + self.bias().rows[k];
             let d = -g / diagonal[k];
             next.rows[k] = y + d;
             for side in 0..2 {
-                let response = row.response(side, problem);
+                let response = row.response(side, &problem);
                 let to = &mut next.w[row.bodies[side] as usize];
                 (0..6).for_each(|k| to[k] += d * response[k]);
             }
@@ -315,7 +313,8 @@ impl Relaxation for MatrixFree<'_> {
 
     fn prepare(&mut self, order: Order, borders: Borders) {
         let mut space = std::mem::take(&mut self.ws.sweep);
-        space.plan.fill(self.problem, &self.ws.lists.first, order);
+        let lists = &self.ws.lists;
+        space.plan.fill(&self.problem, [&lists.first, &lists.first_general], order);
         self.ws.sweep = space;
         self.split_masses(borders);
         self.gather_contacts();
@@ -354,22 +353,21 @@ impl Relaxation for MatrixFree<'_> {
             round::Pass {
                 lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, γ_last: &last.γ, β, rule: *rule
             };
-        let round = matches!(self.problem.geometry, Geometry::Round { .. });
-        let problem = self.problem;
+        let general = General { details, continues: &plan.continues, first: plan.round };
         let (out, moving, all) = (Disjoint::new(&mut next.γ), Disjoint::new(bodies), Disjoint::new(slots));
         for phase in &plan.phases {
             let group = |g: usize| {
-                let batches = plan.groups[g].clone();
-                // SAFETY: groups have their own batches and slots.
-                let (x, slot) = unsafe { (out.range(batches.clone()), &mut all.range(g..g + 1)[0]) };
+                let Group { round, general: rest } = plan.groups[g].clone();
+                // SAFETY: groups have their own slots, of contacts and of sums.
+                let (x, slot) = unsafe { (out.range(round.clone()), &mut all.range(g..g + 1)[0]) };
                 // SAFETY: groups of one phase share no record.
-                *slot = unsafe {
-                    if round {
-                        round::sweep(&pass, batches, &moving, x)
-                    } else {
-                        general::sweep(&pass, problem, &plan.records, details, batches, &moving, x)
-                    }
-                };
+                *slot = unsafe { round::sweep(&pass, round, &moving, x) };
+                if !rest.is_empty() {
+                    // SAFETY: as above.
+                    let x = unsafe { out.range(rest.clone()) };
+                    // SAFETY: as above.
+                    *slot = Sums::add(*slot, unsafe { general::sweep(&pass, &general, rest, &moving, x) });
+                }
             };
             if phase.len() == 1 {
                 group(phase.start);
@@ -381,7 +379,7 @@ impl Relaxation for MatrixFree<'_> {
         self.drain_bodies(present, last, β, next);
         let mut sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
         self.join_copies(present, last, β, next);
-        agreement::reduce(&mut self.line, &mut sums, false);
+        communicator::reduce(&mut self.comm, &mut sums, false);
         Swept {
             step_in_metric: sums.step,
             uphill: sums.uphill,
@@ -389,25 +387,26 @@ impl Relaxation for MatrixFree<'_> {
         }
     }
 
-    fn judge(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
+    fn iterate_residual(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
         let coulomb = self.law == Friction::Coulomb;
         let space = &mut self.ws.sweep;
         let plan = &space.plan;
-        let pass = round::Judgement {
+        let pass = round::ResidualPass {
             lanes: &plan.lanes,
             records: &plan.records,
             normals: &space.normals,
             bias: &space.bias,
             friction: &space.friction,
-            details: &space.details,
+            round: plan.round,
+            details: space.details.slots(),
             γ: &iterate.γ,
             w: &iterate.w,
             η: self.η,
             coulomb,
         };
-        let body = |range: Range<usize>| round::judge(&pass, range);
+        let body = |range: Range<usize>| round::residuals(&pass, range);
         let mut sums = fold_chunks(plan.lanes.len(), BODY_CHUNK, &mut space.sums, Sums::default(), body, Sums::add);
-        for (k, row) in self.problem.rows.iter().enumerate() {
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let g = row.velocity(&iterate.w) + self.bias().rows[k];
             add_residual(&mut sums, iterate.rows[k], g, self.η);
         }

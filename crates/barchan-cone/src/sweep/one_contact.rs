@@ -103,7 +103,7 @@ fn in_range(q: DVec3, solve: impl Fn(DVec3) -> DVec3) -> DVec3 {
 /// One contact, prepared for many solves with different q. The letters are those of the file's
 /// introduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Block {
+pub struct ContactBlock {
     normal: DVec3,
     /// The first tangent; the second is normal × tangent.
     tangent: DVec3,
@@ -119,7 +119,7 @@ pub struct Block {
     axis: [f64; 2],
 }
 
-impl Block {
+impl ContactBlock {
     /// Prepares a contact from its block W, symmetric and positive semidefinite, its unit normal
     /// and its friction.
     ///
@@ -157,6 +157,31 @@ impl Block {
         let apex = 1.0 / (1.0 + λ);
         let axis = [-w1 * apex, -w2 / (1.0 + delta + λ)];
         Self { normal: n, tangent, unit: 3.0 / trace / ω, friction, a, w: [w1, w2], delta, apex, axis }
+    }
+
+    /// The first tangent of its frame; the second is normal × tangent.
+    pub(crate) fn tangent(&self) -> DVec3 {
+        self.tangent
+    }
+
+    /// 1/ω, a, w₁, w₂, Δ and σ*: with the frame and the friction that is all of it.
+    pub(crate) fn numbers(&self) -> [f64; 6] {
+        [self.unit, self.a, self.w[0], self.w[1], self.delta, self.apex]
+    }
+
+    /// A contact of such numbers in a frame that is not told.
+    pub(crate) fn from_numbers([unit, a, w1, w2, delta, apex]: [f64; 6], friction: f64) -> Self {
+        let axis = [-w1 * apex, -w2 * apex / (1.0 + apex * delta)];
+        let friction = if friction >= LEAST_FRICTION { friction.min(MOST_FRICTION) } else { 0.0 };
+        Self { normal: DVec3::X, tangent: DVec3::Y, unit, friction, a, w: [w1, w2], delta, apex, axis }
+    }
+
+    /// The impulse for a velocity, both in the contact's frame.
+    pub(crate) fn solve_in_frame(&self, q: [f64; 3], is_associated: bool) -> [f64; 3] {
+        // The frame of `from_numbers`, whatever it stands for.
+        let block = Self { normal: DVec3::X, tangent: DVec3::Y, ..*self };
+        let q = DVec3::from_array(q);
+        (if is_associated { block.associated(q) } else { block.coulomb(q) }).to_array()
     }
 
     /// A contact without impulses.
@@ -209,13 +234,13 @@ impl Block {
             let γn = r / c.schur;
             let (γ1, γ2) = (-(q1 + w1 * γn), -(q2 + w2 * γn) / (1.0 + delta));
             let (un, limit) = (a * γn + w1 * γ1 + w2 * γ2 + qn, μ * γn);
-            let sound = un.abs() <= ROUNDING * (a * γn + q1.abs() + q2.abs() - qn);
-            if sound && γ1 * γ1 + γ2 * γ2 <= limit * limit * (1.0 + ROUNDING) {
+            let valid = un.abs() <= ROUNDING * (a * γn + q1.abs() + q2.abs() - qn);
+            if valid && γ1 * γ1 + γ2 * γ2 <= limit * limit * (1.0 + ROUNDING) {
                 return Some([γn, γ1, γ2]);
             }
         }
         let direction = self.slip::<ASSOCIATED>(q, &c, h1)?;
-        self.settle::<ASSOCIATED>(q, direction)
+        self.refine_slip::<ASSOCIATED>(q, direction)
     }
 
     /// The root of h for a slipping contact, as a vector in the direction of γ_t; `h1` is h at σ = 1.
@@ -278,7 +303,7 @@ impl Block {
     /// The impulse of a slipping contact from its direction, polished until its conditions hold to
     /// rounding; nothing if they do not.
     #[inline(always)]
-    fn settle<const ASSOCIATED: bool>(&self, q: [f64; 3], [x1, x2]: [f64; 2]) -> Option<[f64; 3]> {
+    fn refine_slip<const ASSOCIATED: bool>(&self, q: [f64; 3], [x1, x2]: [f64; 2]) -> Option<[f64; 3]> {
         let ([qn, q1, q2], [w1, w2], a, delta, μ) = (q, self.w, self.a, self.delta, self.friction);
         let across = 1.0 + delta;
         // γ_n(1, μt̂) with u·(1, μt̂) = 0 for the CCP and u_n = 0 for Coulomb.
@@ -425,7 +450,7 @@ struct Curve<T> {
 
 impl<T: Real> Curve<T> {
     #[inline(always)]
-    fn new(block: &Block, q: [f64; 3], m: T) -> Self {
+    fn new(block: &ContactBlock, q: [f64; 3], m: T) -> Self {
         let [qn, q1, q2] = q.map(T::from);
         let [w1, w2] = block.w.map(T::from);
         let (a, delta, across) = (T::from(block.a), T::from(block.delta), T::from(block.delta) + T::from(1.0));
@@ -657,7 +682,7 @@ mod tests {
                 1 => self.power(-9.0, 3.0),
                 _ => self.range(0.05, 1.5),
             };
-            let block = Block::new(w, n, μ);
+            let block = ContactBlock::new(w, n, μ);
             let t = n.cross(self.direction()).try_normalize().unwrap_or(n.any_orthonormal_vector());
             let q = match self.below(12) {
                 // Along the axes, and nearly so.
@@ -690,7 +715,7 @@ mod tests {
         n: DVec3,
         μ: f64,
         q: DVec3,
-        block: Block,
+        block: ContactBlock,
         condition: Option<f64>,
     }
 
@@ -750,7 +775,7 @@ mod tests {
         let mut dice = Dice(2);
         for i in 0..100_000 {
             let case = dice.case();
-            let Block { normal, tangent, unit, friction: μ, .. } = case.block;
+            let ContactBlock { normal, tangent, unit, friction: μ, .. } = case.block;
             let b = normal.cross(tangent);
             let q = [case.q.dot(normal), case.q.dot(tangent), case.q.dot(b)];
             for associated in [true, false] {
@@ -772,7 +797,7 @@ mod tests {
             let (n, q, μ) = (dice.direction(), dice.direction(), dice.range(0.0, 2.0));
             let [a_n, a_t] = [dice.power(-2.0, 2.0), dice.power(-2.0, 2.0)];
             let outer = DMat3::from_cols(n * n.x, n * n.y, n * n.z);
-            let block = Block::new(outer * (a_n - a_t) + DMat3::IDENTITY * a_t, n, μ);
+            let block = ContactBlock::new(outer * (a_n - a_t) + DMat3::IDENTITY * a_t, n, μ);
             for (round, general) in [
                 (solve_round_associated(q, n, μ, a_n, a_t), block.associated(q)),
                 (solve_round_coulomb(q, n, μ, a_n, a_t), block.coulomb(q)),
@@ -864,29 +889,29 @@ mod tests {
     #[test]
     fn bad_input_gives_no_impulse() {
         let push = -DVec3::X + DVec3::Y;
-        let sound = Block::new(DMat3::IDENTITY, DVec3::X, 0.5);
+        let valid = ContactBlock::new(DMat3::IDENTITY, DVec3::X, 0.5);
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             for q in [DVec3::splat(bad), DVec3::new(-1.0, bad, 0.0), DVec3::new(bad, 1.0, 1.0)] {
-                assert_eq!(sound.associated(q), DVec3::ZERO);
-                assert_eq!(sound.coulomb(q), DVec3::ZERO);
+                assert_eq!(valid.associated(q), DVec3::ZERO);
+                assert_eq!(valid.coulomb(q), DVec3::ZERO);
                 assert_eq!(solve_round_associated(q, DVec3::X, 0.5, 1.0, 1.0), DVec3::ZERO);
                 assert_eq!(solve_round_coulomb(q, DVec3::X, 0.5, 1.0, 1.0), DVec3::ZERO);
             }
             for block in [
-                Block::new(DMat3::IDENTITY * bad, DVec3::X, 0.5),
-                Block::new(DMat3::IDENTITY, DVec3::splat(bad), 0.5),
-                Block::new(DMat3::IDENTITY, DVec3::ZERO, 0.5),
-                Block::new(DMat3::ZERO, DVec3::X, 0.5),
-                Block::new(-DMat3::IDENTITY, DVec3::X, 0.5),
+                ContactBlock::new(DMat3::IDENTITY * bad, DVec3::X, 0.5),
+                ContactBlock::new(DMat3::IDENTITY, DVec3::splat(bad), 0.5),
+                ContactBlock::new(DMat3::IDENTITY, DVec3::ZERO, 0.5),
+                ContactBlock::new(DMat3::ZERO, DVec3::X, 0.5),
+                ContactBlock::new(-DMat3::IDENTITY, DVec3::X, 0.5),
             ] {
                 assert_eq!([block.associated(push), block.coulomb(push)], [DVec3::ZERO; 2]);
             }
         }
         // Friction that makes no sense is none; without end it is very much.
         for friction in [f64::NAN, -1.0, f64::NEG_INFINITY] {
-            assert_eq!(Block::new(DMat3::IDENTITY, DVec3::X, friction).coulomb(push), DVec3::X);
+            assert_eq!(ContactBlock::new(DMat3::IDENTITY, DVec3::X, friction).coulomb(push), DVec3::X);
         }
-        assert!((Block::new(DMat3::IDENTITY, DVec3::X, f64::INFINITY).coulomb(push) + push).length() < 1e-15);
+        assert!((ContactBlock::new(DMat3::IDENTITY, DVec3::X, f64::INFINITY).coulomb(push) + push).length() < 1e-15);
     }
 
     /// Finite input never gives NaN, however absurd; and impulses are proportional to q.
@@ -903,7 +928,7 @@ mod tests {
                 }
             }
             for scale in [1e-300, 1e-150, 1e150, 1e290] {
-                let other = Block::new(w * scale, n, μ);
+                let other = ContactBlock::new(w * scale, n, μ);
                 for q in [q, q * scale, q / scale, q.signum() * f64::MAX, q.signum() * f64::MIN_POSITIVE] {
                     assert!(other.associated(q).is_finite() && other.coulomb(q).is_finite(), "problem {i}");
                 }
@@ -913,6 +938,6 @@ mod tests {
 
     #[test]
     fn a_block_is_compact() {
-        assert!(size_of::<Block>() <= 16 * size_of::<f64>());
+        assert!(size_of::<ContactBlock>() <= 16 * size_of::<f64>());
     }
 }

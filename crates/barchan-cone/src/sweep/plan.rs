@@ -5,9 +5,14 @@
 //! A group is swept by one thread in order. Groups of one *phase* have no body in common and
 //! run side by side. Within a group contacts stand in *batches* of four that share no body, so
 //! that four are relaxed at once. Nothing depends on the number of threads.
+//!
+//! Round contacts and general ones have batches of their own. The contacts of one pair of bodies, a
+//! manifold, can never be in one batch; so for general contacts the unit is the manifold: a batch holds
+//! four pairs with equally many points, a *slot* the k-th point of each, and its slots follow each other,
+//! so that the bodies stay in registers. A round batch is one slot.
 
 use super::Order;
-use crate::Problem;
+use crate::ProblemRef;
 use crate::lanes::LANES;
 use barchan_parallel::reshape;
 use barchan_parallel::{Disjoint, exclusive_scan};
@@ -31,15 +36,26 @@ pub(crate) struct Record {
     pub(crate) share: u32,
 }
 
+/// The slots of a group: it sweeps its round contacts first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Group {
+    pub(crate) round: Range<usize>,
+    pub(crate) general: Range<usize>,
+}
+
 /// The order of sweeps over one problem.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// Groups of each phase.
     pub(crate) phases: Vec<Range<usize>>,
-    /// Batches of each group.
-    pub(crate) groups: Vec<Range<usize>>,
-    /// Contact of each lane, or [`NONE`].
+    /// Slots of each group.
+    pub(crate) groups: Vec<Group>,
+    /// Contact of each lane of each slot, or [`NONE`]. Those of round contacts come first,
     pub(crate) contacts: Vec<[u32; LANES]>,
+    /// and there are so many.
+    pub(crate) round: usize,
+    /// For each general slot, whether it has the bodies of the slot before it.
+    pub(crate) continues: Vec<bool>,
     /// Records of bodies A and B of each lane.
     pub(crate) lanes: Vec<[[u32; LANES]; 2]>,
     /// Copies of bodies; the first copy of body j is record j where nothing is split.
@@ -65,24 +81,36 @@ pub(crate) struct Plan {
 struct Placed {
     phase: u32,
     chunk: u32,
-    /// Batches within the chunk.
-    from: u32,
-    to: u32,
+    /// Slots within the chunk: of round contacts and of general ones.
+    slots: [[u32; 2]; 2],
 }
 
 /// What is planned for the contacts whose body A lies in one chunk.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// Chunk of body B, and the contact.
+    /// Chunk of body B, and the contact; of round ones.
     keys: Vec<(u32, u32)>,
-    batches: Vec<[u32; LANES]>,
-    fill: Vec<u8>,
-    /// First batch that a body is not in yet, by its place in the group.
-    next: Vec<u32>,
-    /// The other chunk, and the range of batches.
-    groups: Vec<(u32, u32, u32)>,
+    /// Manifolds of general contacts.
+    manifolds: Vec<Manifold>,
+    /// Slots of round contacts and of general ones.
+    slots: [Vec<[u32; LANES]>; 2],
+    /// Whether a general slot has the bodies of the one before it.
+    continues: Vec<bool>,
+    /// For both: the other chunk, and the range of slots.
+    groups: [Vec<(u32, u32, u32)>; 2],
+    batcher: Batcher,
     /// Bodies of other chunks, ascending, where bodies are split.
     foreign: Vec<u32>,
+}
+
+/// The general contacts of one pair of bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Manifold {
+    /// Chunk of body B.
+    other: u32,
+    /// How many points it has, and the first.
+    points: u32,
+    first: u32,
 }
 
 /// The length of chunks for a number of bodies.
@@ -105,8 +133,9 @@ fn colour(used: &mut [Vec<u64>], c: usize, d: usize) -> u32 {
 
 impl Plan {
     /// Plans sweeps over `problem`, whose contacts with body j as their A are
-    /// `first[j]..first[j + 1]`.
-    pub(crate) fn fill(&mut self, problem: &Problem, first: &[u32], order: Order) {
+    /// `first[j]..first[j + 1]`: round ones in the first list, general ones in the second, which may be
+    /// empty.
+    pub(crate) fn fill(&mut self, problem: &ProblemRef<'_>, first: [&[u32]; 2], order: Order) {
         match order {
             Order::Serial => self.fill_serial(problem),
             Order::Coloured => self.fill_coloured(problem, first),
@@ -115,16 +144,20 @@ impl Plan {
     }
 
     /// One contact after the other, as they stand in the problem.
-    fn fill_serial(&mut self, problem: &Problem) {
+    fn fill_serial(&mut self, problem: &ProblemRef<'_>) {
         let (n, m) = (problem.bodies(), problem.contacts());
         self.is_split = false;
         self.own_records(n, 1);
         self.phases.clear();
         self.phases.push(0..1);
+        self.round = problem.round();
         self.groups.clear();
-        self.groups.push(0..m);
+        self.groups.push(Group { round: 0..self.round, general: self.round..m });
         self.contacts.clear();
         self.contacts.extend((0..m as u32).map(|i| [i, NONE, NONE, NONE]));
+        self.continues.clear();
+        let same_pair = |i: usize| i > self.round && problem.pairs[i] == problem.pairs[i - 1];
+        self.continues.extend((self.round..m).map(same_pair));
         self.find_lanes(problem, |_, body| Some(body), |_| 0, 1);
     }
 
@@ -137,7 +170,7 @@ impl Plan {
     }
 
     /// Groups within chunks first, then groups between chunks in colours.
-    fn fill_coloured(&mut self, problem: &Problem, first: &[u32]) {
+    fn fill_coloured(&mut self, problem: &ProblemRef<'_>, first: [&[u32]; 2]) {
         let n = problem.bodies();
         let length = chunk_length(n);
         let chunks = n.div_ceil(length).max(1);
@@ -146,9 +179,8 @@ impl Plan {
         self.chunks.resize_with(chunks.max(self.chunks.len()), Chunk::default);
         self.chunks[..chunks].par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let bodies = c * length..((c + 1) * length).min(n);
-            let contacts = first[bodies.start]..first[bodies.end];
-            chunk.sort_contacts(problem, contacts, |b| b as usize / length, c);
-            chunk.batch_groups(problem, |chunk_of_b, body| {
+            let chunk_of = |b: u32| if problem.moves(b) { b as usize / length } else { c };
+            chunk.fill(problem, first, bodies, chunk_of, |chunk_of_b, body| {
                 // Places of this chunk's bodies come first, then those of the other's.
                 let home = body as usize / length == c;
                 if home { body as usize - c * length } else { body as usize + length - chunk_of_b as usize * length }
@@ -160,23 +192,25 @@ impl Plan {
         self.used.resize_with(chunks.max(self.used.len()), Vec::new);
         self.placed.clear();
         for (c, chunk) in self.chunks[..chunks].iter().enumerate() {
-            for &(other, from, to) in &chunk.groups {
+            chunk.for_groups(|other, slots| {
                 let phase = if other as usize == c { 0 } else { 1 + colour(&mut self.used, c, other as usize) };
-                self.placed.push(Placed { phase, chunk: c as u32, from, to });
-            }
+                self.placed.push(Placed { phase, chunk: c as u32, slots });
+            });
         }
         self.place_groups();
         let chunk_of = |body: u32| body as usize / length;
-        let chunk_of_batch = |four: &[u32; LANES]| chunk_of(problem.pairs[four[0] as usize][0]);
-        self.find_lanes(problem, |_, body| Some(body), chunk_of_batch, chunks);
+        let chunk_of_slot = |four: &[u32; LANES]| chunk_of(problem.pairs[four[0] as usize][0]);
+        self.find_lanes(problem, |_, body| Some(body), chunk_of_slot, chunks);
     }
 
-    /// Orders groups by phase and gives them their batches.
+    /// Orders groups by phase and gives them their slots.
     fn place_groups(&mut self) {
-        self.placed.sort_unstable_by_key(|g| (g.phase, g.chunk, g.from));
+        self.placed.sort_unstable_by_key(|g| (g.phase, g.chunk, g.slots));
         self.phases.clear();
         self.groups.clear();
-        let mut at = 0;
+        let length = |[from, to]: [u32; 2]| (to - from) as usize;
+        self.round = self.placed.iter().map(|group| length(group.slots[0])).sum();
+        let mut at = [0, self.round];
         for (k, group) in self.placed.iter().enumerate() {
             if self.phases.is_empty() || self.placed[k - 1].phase != group.phase {
                 self.phases.push(k..k);
@@ -184,17 +218,25 @@ impl Plan {
             if let Some(phase) = self.phases.last_mut() {
                 phase.end = k + 1;
             }
-            let length = (group.to - group.from) as usize;
-            self.groups.push(at..at + length);
-            at += length;
+            let [round, general] = [0, 1].map(|s| at[s]..at[s] + length(group.slots[s]));
+            at = [round.end, general.end];
+            self.groups.push(Group { round, general });
         }
-        reshape(&mut self.contacts, at);
-        let out = Disjoint::new(&mut self.contacts);
-        let (chunks, groups) = (&self.chunks, &self.groups);
-        self.placed.par_iter().zip(groups).for_each(|(group, batches)| {
-            let from = &chunks[group.chunk as usize].batches[group.from as usize..group.to as usize];
+        reshape(&mut self.contacts, at[1]);
+        reshape(&mut self.continues, at[1] - self.round);
+        let (contacts, continues) = (Disjoint::new(&mut self.contacts), Disjoint::new(&mut self.continues));
+        let (chunks, groups, general_from) = (&self.chunks, &self.groups, self.round);
+        self.placed.par_iter().zip(groups).for_each(|(placed, group)| {
+            let chunk = &chunks[placed.chunk as usize];
+            for (section, to) in [&group.round, &group.general].into_iter().enumerate() {
+                let [from, end] = placed.slots[section].map(|k| k as usize);
+                // SAFETY: groups are disjoint.
+                unsafe { contacts.range(to.clone()) }.copy_from_slice(&chunk.slots[section][from..end]);
+            }
+            let [from, end] = placed.slots[1].map(|k| k as usize);
+            let to = group.general.start - general_from..group.general.end - general_from;
             // SAFETY: groups are disjoint.
-            unsafe { out.range(batches.clone()) }.copy_from_slice(from);
+            unsafe { continues.range(to) }.copy_from_slice(&chunk.continues[from..end]);
         });
     }
 
@@ -202,7 +244,7 @@ impl Plan {
     /// move; the rest meet the ground of `chunk(batch)`, one of `chunks`.
     fn find_lanes(
         &mut self,
-        problem: &Problem,
+        problem: &ProblemRef<'_>,
         record: impl Fn(usize, u32) -> Option<u32> + Sync,
         chunk: impl Fn(&[u32; LANES]) -> usize + Sync,
         chunks: usize,
@@ -227,30 +269,36 @@ impl Plan {
     }
 
     /// One group a chunk, all in one phase; bodies that several groups meet are split.
-    fn fill_split(&mut self, problem: &Problem, first: &[u32]) {
+    fn fill_split(&mut self, problem: &ProblemRef<'_>, first: [&[u32]; 2]) {
         let n = problem.bodies();
         let length = chunk_length(n);
         let chunks = n.div_ceil(length).max(1);
         self.is_split = true;
         self.chunks.resize_with(chunks.max(self.chunks.len()), Chunk::default);
-        let moves = |body: u32| problem.inverse_mass[body as usize] > 0.0;
         self.chunks[..chunks].par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let bodies = c * length..((c + 1) * length).min(n);
-            let contacts = first[bodies.start]..first[bodies.end];
             chunk.foreign.clear();
-            let away = |b: &u32| !bodies.contains(&(*b as usize)) && moves(*b);
-            chunk.foreign.extend(contacts.clone().map(|i| problem.pairs[i as usize][1]).filter(away));
+            let away = |b: &u32| !bodies.contains(&(*b as usize)) && problem.moves(*b);
+            for section in first {
+                let contacts = contacts_of(section, &bodies);
+                chunk.foreign.extend(contacts.map(|i| problem.pairs[i as usize][1]).filter(away));
+            }
             chunk.foreign.sort_unstable();
             chunk.foreign.dedup();
-            chunk.sort_contacts(problem, contacts, |_| c, c);
             let foreign = std::mem::take(&mut chunk.foreign);
-            chunk.batch_groups(problem, |_, body| {
-                if bodies.contains(&(body as usize)) {
-                    body as usize - bodies.start
-                } else {
-                    length + foreign.binary_search(&body).unwrap_or(0)
-                }
-            });
+            chunk.fill(
+                problem,
+                first,
+                bodies.clone(),
+                |_| c,
+                |_, body| {
+                    if bodies.contains(&(body as usize)) {
+                        body as usize - bodies.start
+                    } else {
+                        length + foreign.binary_search(&body).unwrap_or(0)
+                    }
+                },
+            );
             chunk.foreign = foreign;
         });
 
@@ -269,8 +317,7 @@ impl Plan {
         self.records.extend((0..chunks).map(|_| Record { body: n as u32, share: 1 }));
         self.placed.clear();
         for (c, chunk) in self.chunks[..chunks].iter().enumerate() {
-            let groups = chunk.groups.iter();
-            self.placed.extend(groups.map(|&(_, from, to)| Placed { phase: 0, chunk: c as u32, from, to }));
+            chunk.for_groups(|_, slots| self.placed.push(Placed { phase: 0, chunk: c as u32, slots }));
         }
         self.place_groups();
         let all = std::mem::take(&mut self.chunks);
@@ -333,56 +380,127 @@ impl Plan {
     }
 }
 
+/// The contacts whose A is one of some bodies, from the list of a section.
+fn contacts_of(first: &[u32], bodies: &Range<usize>) -> Range<u32> {
+    if first.is_empty() { 0..0 } else { first[bodies.start]..first[bodies.end] }
+}
+
 impl Chunk {
-    /// Lists the contacts by the chunk of their body B; bodies that cannot move lie everywhere.
-    fn sort_contacts(&mut self, problem: &Problem, contacts: Range<u32>, chunk_of: impl Fn(u32) -> usize, home: usize) {
-        self.keys.clear();
-        self.keys.extend(contacts.map(|i| {
-            let b = problem.pairs[i as usize][1];
-            let other = if problem.inverse_mass[b as usize] > 0.0 { chunk_of(b) } else { home };
-            (other as u32, i)
-        }));
-        self.keys.sort_unstable();
+    /// Plans the contacts whose A is one of `bodies`. `chunk_of` is the chunk of a body B (this one for what
+    /// cannot move, which lies everywhere), `place(other, body)` the place of a body among those of the group
+    /// with that chunk.
+    fn fill(
+        &mut self,
+        problem: &ProblemRef<'_>,
+        first: [&[u32]; 2],
+        bodies: Range<usize>,
+        chunk_of: impl Fn(u32) -> usize,
+        place: impl Fn(u32, u32) -> usize,
+    ) {
+        let other = |i: u32| chunk_of(problem.pairs[i as usize][1]) as u32;
+        let Self { keys, manifolds, slots, continues, groups, batcher, .. } = self;
+        slots.iter_mut().for_each(Vec::clear);
+        groups.iter_mut().for_each(Vec::clear);
+        continues.clear();
+
+        // Round contacts by the chunk of their body B, four to a batch.
+        keys.clear();
+        keys.extend(contacts_of(first[0], &bodies).map(|i| (other(i), i)));
+        keys.sort_unstable();
+        for group in keys.chunk_by(|a, b| a.0 == b.0) {
+            let start = slots[0].len() as u32;
+            let places = |i: u32| problem.places(i, |body| place(group[0].0, body));
+            batcher.batch(group.iter().map(|key| key.1), places);
+            slots[0].extend_from_slice(&batcher.batches);
+            groups[0].push((group[0].0, start, slots[0].len() as u32));
+        }
+
+        // General ones by manifolds: those of equally many points, four to a batch, a slot a point.
+        manifolds.clear();
+        for i in contacts_of(first[1], &bodies) {
+            match manifolds.last_mut() {
+                Some(last) if problem.pairs[last.first as usize] == problem.pairs[i as usize] => last.points += 1,
+                _ => manifolds.push(Manifold { other: other(i), points: 1, first: i }),
+            }
+        }
+        manifolds.sort_unstable();
+        for alike in manifolds.chunk_by(|a, b| (a.other, a.points) == (b.other, b.points)) {
+            let (other, start) = (alike[0].other, slots[1].len() as u32);
+            let places = |i: u32| problem.places(i, |body| place(other, body));
+            batcher.batch(alike.iter().map(|manifold| manifold.first), places);
+            for batch in &batcher.batches {
+                for point in 0..alike[0].points {
+                    slots[1].push(batch.map(|i| if i == NONE { NONE } else { i + point }));
+                    continues.push(point > 0);
+                }
+            }
+            match groups[1].last_mut() {
+                Some(group) if group.0 == other => group.2 = slots[1].len() as u32,
+                _ => groups[1].push((other, start, slots[1].len() as u32)),
+            }
+        }
     }
 
-    /// Cuts the list into groups and each group into batches. `place(other, body)` is the place
-    /// of a body among those of its group.
-    fn batch_groups(&mut self, problem: &Problem, place: impl Fn(u32, u32) -> usize) {
+    /// Calls `found` for every other chunk, ascending, with the slots of round and of general contacts.
+    fn for_groups(&self, mut found: impl FnMut(u32, [[u32; 2]; 2])) {
+        let [mut round, mut general] = self.groups.each_ref().map(|groups| groups.iter().copied().peekable());
+        while let Some(other) = [round.peek(), general.peek()].into_iter().flatten().map(|group| group.0).min() {
+            let take = |groups: &mut std::iter::Peekable<_>| {
+                let next: Option<(u32, u32, u32)> = groups.next_if(|group: &(u32, u32, u32)| group.0 == other);
+                next.map_or([0; 2], |(_, from, to)| [from, to])
+            };
+            found(other, [take(&mut round), take(&mut general)]);
+        }
+    }
+}
+
+impl ProblemRef<'_> {
+    /// The places of the bodies of a contact that can move.
+    fn places(&self, contact: u32, place: impl Fn(u32) -> usize) -> [Option<usize>; 2] {
+        self.pairs[contact as usize].map(|body| self.moves(body).then(|| place(body)))
+    }
+}
+
+/// Deals contacts, or manifolds, into batches of four that share no body.
+#[derive(Debug, Default)]
+struct Batcher {
+    batches: Vec<[u32; LANES]>,
+    fill: Vec<u8>,
+    /// First batch that a body is not in yet, by its place.
+    next: Vec<u32>,
+}
+
+impl Batcher {
+    /// Deals items; `places` are those of an item's bodies that can move. Each goes to the first batch with
+    /// a free lane behind all that its bodies are in.
+    fn batch(&mut self, items: impl Iterator<Item = u32> + Clone, places: impl Fn(u32) -> [Option<usize>; 2]) {
         self.batches.clear();
         self.fill.clear();
-        self.groups.clear();
-        let moves = |body: u32| problem.inverse_mass[body as usize] > 0.0;
-        for group in self.keys.chunk_by(|a, b| a.0 == b.0) {
-            let (other, start) = (group[0].0, self.batches.len());
-            let mut first_open = start;
-            for &(_, i) in group {
-                let places = problem.pairs[i as usize].map(|body| moves(body).then(|| place(other, body)));
-                let longest = places.iter().flatten().max().map_or(0, |p| p + 1);
-                if self.next.len() < longest {
-                    self.next.resize(longest, 0);
-                }
-                let earliest = places.iter().flatten().map(|&p| self.next[p] as usize).max().unwrap_or(0);
-                let mut batch = (start + earliest).max(first_open);
-                while self.fill.get(batch).is_some_and(|&fill| fill as usize == LANES) {
-                    batch += 1;
-                }
-                self.fill.resize(self.fill.len().max(batch + 1), 0);
-                self.batches.resize(self.fill.len(), [NONE; LANES]);
-                self.batches[batch][self.fill[batch] as usize] = i;
-                self.fill[batch] += 1;
-                while self.fill.get(first_open).is_some_and(|&fill| fill as usize == LANES) {
-                    first_open += 1;
-                }
-                for p in places.into_iter().flatten() {
-                    self.next[p] = (batch + 1 - start) as u32;
-                }
+        let mut first_open = 0;
+        for item in items.clone() {
+            let places = places(item);
+            let longest = places.iter().flatten().max().map_or(0, |p| p + 1);
+            if self.next.len() < longest {
+                self.next.resize(longest, 0);
             }
-            for &(_, i) in group {
-                for body in problem.pairs[i as usize].into_iter().filter(|&body| moves(body)) {
-                    self.next[place(other, body)] = 0;
-                }
+            let earliest = places.iter().flatten().map(|&p| self.next[p] as usize).max().unwrap_or(0);
+            let mut batch = earliest.max(first_open);
+            while self.fill.get(batch).is_some_and(|&fill| fill as usize == LANES) {
+                batch += 1;
             }
-            self.groups.push((other, start as u32, self.batches.len() as u32));
+            self.fill.resize(self.fill.len().max(batch + 1), 0);
+            self.batches.resize(self.fill.len(), [NONE; LANES]);
+            self.batches[batch][self.fill[batch] as usize] = item;
+            self.fill[batch] += 1;
+            while self.fill.get(first_open).is_some_and(|&fill| fill as usize == LANES) {
+                first_open += 1;
+            }
+            for p in places.into_iter().flatten() {
+                self.next[p] = (batch + 1) as u32;
+            }
+        }
+        for p in items.flat_map(places).flatten() {
+            self.next[p] = 0;
         }
     }
 }

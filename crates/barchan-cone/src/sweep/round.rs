@@ -1,4 +1,4 @@
-//! The sweep over round bodies, four contacts at a time, and the judgement of an iterate.
+//! The sweep over round bodies, four contacts at a time, and the residuals of an iterate.
 //!
 //! With σ = rω the diagonal block of a contact is a_n along the normal and a_t across it, so the
 //! exact one-contact solve is closed: the associated law projects the unconstrained solution in
@@ -28,10 +28,10 @@ pub(crate) struct Pass<'a> {
 }
 
 /// Four bodies: velocity, spin and scales.
-struct Bodies<T> {
-    v: V3<T>,
-    s: V3<T>,
-    mass: T,
+pub(crate) struct Bodies<T> {
+    pub(crate) v: V3<T>,
+    pub(crate) s: V3<T>,
+    pub(crate) mass: T,
     spin: T,
 }
 
@@ -39,7 +39,7 @@ impl<T: Lanes> Bodies<T> {
     /// # Safety
     /// No other thread writes these records.
     #[inline(always)]
-    unsafe fn load(from: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) -> Self {
+    pub(crate) unsafe fn load(from: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) -> Self {
         // SAFETY: the caller's promise.
         let record = |k: usize| unsafe { from.get(ids[k] as usize) };
         let [a, b, c, d] = [record(0), record(1), record(2), record(3)];
@@ -56,7 +56,7 @@ impl<T: Lanes> Bodies<T> {
     /// # Safety
     /// No other thread reads or writes these records.
     #[inline(always)]
-    unsafe fn store(self, to: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) {
+    pub(crate) unsafe fn store(self, to: &Disjoint<'_, BodyRecord>, ids: &[u32; LANES]) {
         let low = T::transpose4([self.v.x, self.v.y, self.v.z, self.s.x]);
         let high = T::transpose4([self.s.y, self.s.z, self.mass, self.spin]);
         for k in 0..LANES {
@@ -69,7 +69,7 @@ impl<T: Lanes> Bodies<T> {
 /// The impulse of the exact Coulomb law from the unconstrained one: an open contact has none, a
 /// sliding one as much friction as it can bear.
 #[inline(always)]
-fn clip4<T: Lanes>(z: V3<T>, n: V3<T>, μ: T) -> V3<T> {
+pub(crate) fn clip4<T: Lanes>(z: V3<T>, n: V3<T>, μ: T) -> V3<T> {
     let zero = T::splat(0.0);
     let zn = z.dot(n);
     let t = z - n * zn;
@@ -190,39 +190,40 @@ pub(crate) unsafe fn sweep(
     unsafe { by_rule::<F4>(pass, range, bodies, x) }
 }
 
-/// What the judgement of an iterate reads.
-pub(crate) struct Judgement<'a> {
+/// What the residuals of an iterate are computed from.
+pub(crate) struct ResidualPass<'a> {
     pub(crate) lanes: &'a [[[u32; LANES]; 2]],
     pub(crate) records: &'a [Record],
     pub(crate) normals: &'a [V4],
     pub(crate) bias: &'a [V4],
     pub(crate) friction: &'a [F4],
-    /// Empty where bodies are round.
-    pub(crate) details: &'a [[Detail; LANES]],
+    /// The number of round slots, and what general ones have beside.
+    pub(crate) round: usize,
+    pub(crate) details: &'a [Detail],
     pub(crate) γ: &'a [V4],
     pub(crate) w: &'a [Twist],
     pub(crate) η: f64,
     pub(crate) coulomb: bool,
 }
 
-/// Judges some batches by every measure.
-pub(crate) fn judge(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
+/// The residuals of some batches.
+pub(crate) fn residuals(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        fn with_avx(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
-            judge_batches::<crate::lanes::Avx>(pass, range)
+        fn with_avx(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
+            residual_batches::<crate::lanes::Avx>(pass, range)
         }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has AVX2.
             return unsafe { with_avx(pass, range) };
         }
     }
-    judge_batches::<F4>(pass, range)
+    residual_batches::<F4>(pass, range)
 }
 
 #[inline(always)]
-fn judge_batches<T: Lanes>(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
+fn residual_batches<T: Lanes>(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
     let mut sums = LaneSums::<T>::zero();
     for k in range {
         let [ids_a, ids_b] = &pass.lanes[k];
@@ -230,15 +231,11 @@ fn judge_batches<T: Lanes>(pass: &Judgement<'_>, range: Range<usize>) -> Sums {
         let bodies = |ids: &[u32; LANES]| ids.map(|id| pass.records[id as usize].body);
         let (a, b) = (gather::<T>(pass.w, bodies(ids_a)), gather::<T>(pass.w, bodies(ids_b)));
         let mut g = V3::load(&pass.bias[k]) + a[0] - b[0];
-        g = match pass.details.get(k) {
+        g = match k.checked_sub(pass.round) {
             None => g + n.cross(a[1] + b[1]),
-            Some(four) => {
-                let (mut arm_a, mut arm_b) = (V4::default(), V4::default());
-                for (lane, detail) in four.iter().enumerate() {
-                    arm_a.set_lane(lane, detail.arm_a);
-                    arm_b.set_lane(lane, detail.arm_b);
-                }
-                g + a[1].cross(V3::load(&arm_a)) - b[1].cross(V3::load(&arm_b))
+            Some(general) => {
+                let [arm_a, arm_b] = &pass.details[general].arms;
+                g + a[1].cross(V3::load(arm_a)) - b[1].cross(V3::load(arm_b))
             }
         };
         let (γ, μ) = (V3::load(&pass.γ[k]), T::load(&pass.friction[k]));

@@ -11,7 +11,7 @@ fn bytes_of<const N: usize, T: Copy>(values: &[T], bytes: impl Fn(T) -> [u8; N])
 
 #[test]
 fn arrays_of_every_type_come_back() {
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     let floats = plan.dataset("a/f4", Number::F32, &[3]).unwrap();
     let doubles = plan.dataset("a/b/f8", Number::F64, &[2, 2]).unwrap();
     let small = plan.dataset("/a/b/i4", Number::I32, &[3]).unwrap();
@@ -49,7 +49,7 @@ fn arrays_of_every_type_come_back() {
 /// The whole file, byte by byte: what the reader passes over must be right as well.
 #[test]
 fn a_small_file_is_laid_out_as_the_specification_says() {
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     plan.text_attribute("", "t", "xy").unwrap();
     let slot = plan.dataset("n", Number::I32, &[1]).unwrap();
     let mut file = plan.begin(Cursor::new(Vec::new())).unwrap();
@@ -76,7 +76,7 @@ fn a_small_file_is_laid_out_as_the_specification_says() {
 
 #[test]
 fn groups_may_have_many_members_and_files_none() {
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     let slots: Vec<_> =
         (0..500).map(|k| plan.dataset(&format!("many/member-{k}"), Number::I64, &[1]).unwrap()).collect();
     let mut file = plan.begin(Cursor::new(Vec::new())).unwrap();
@@ -85,13 +85,13 @@ fn groups_may_have_many_members_and_files_none() {
     }
     let file = File::new(file.finish().unwrap().into_inner()).unwrap();
     assert_eq!(file.dataset("many/member-499").unwrap().integers().unwrap(), [499]);
-    let nothing = Plan::new().begin(Cursor::new(Vec::new())).unwrap().finish().unwrap().into_inner();
+    let nothing = FilePlan::new().begin(Cursor::new(Vec::new())).unwrap().finish().unwrap().into_inner();
     assert!(!File::new(nothing).unwrap().contains("many").unwrap());
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     let slot = plan.dataset("a/b", Number::I32, &[2]).unwrap();
     for (path, words) in [("a/b", "already"), ("a", "already"), ("a/b/c", "cannot have parts")] {
         let error = plan.dataset(path, Number::I32, &[2]).unwrap_err().to_string();
@@ -101,12 +101,12 @@ fn what_does_not_fit_is_refused() {
     assert!(plan.text_attribute("a", "long", &"x".repeat(70_000)).is_err());
     assert!(plan.dataset(&"x".repeat(256), Number::I32, &[]).is_err());
 
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     plan.dataset("a", Number::I64, &[1 << 59]).unwrap();
     plan.dataset("b", Number::I64, &[1 << 59]).unwrap();
     assert!(plan.begin(Cursor::new(Vec::new())).unwrap_err().to_string().contains("too large"));
 
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     assert_eq!(plan.dataset("a/b", Number::I32, &[2]).unwrap(), slot);
     let mut file = plan.begin(Cursor::new(Vec::new())).unwrap();
     file.append(slot, &[0; 6]).unwrap();

@@ -1,7 +1,7 @@
 //! A run that is written down, finished or under way in another process: its frames as a film, and its
 //! table as it grows.
 
-use super::fate::Fate;
+use super::run_state::RunState;
 use super::stored_scene::StoredScene;
 use super::stream::FrameStream;
 use super::table::Table;
@@ -44,7 +44,7 @@ pub struct Follow {
     table: Table,
     scene: StoredScene,
     /// What has become of the run, and a sentence about it.
-    fate: (Fate, String),
+    run_state: (RunState, String),
     /// The frame that is shown.
     index: usize,
     /// Runs that have been in this place.
@@ -91,7 +91,7 @@ impl Follow {
             hub,
             frames,
             scene: stored,
-            fate: Fate::of(directory),
+            run_state: RunState::of(directory),
             index: 0,
             runs: 0,
             paused: false,
@@ -195,8 +195,8 @@ impl Follow {
     /// Looks what frames the run has written in the meantime.
     fn look(&mut self) {
         // In this order: what a run that is over has written is all there.
-        let before = self.fate.0;
-        self.fate = Fate::of(&self.directory);
+        let before = self.run_state.0;
+        self.run_state = RunState::of(&self.directory);
         self.scene.look();
         let was_last = self.index == self.last();
         match StoredFrames::open(&self.directory) {
@@ -204,7 +204,7 @@ impl Follow {
                 if frames.len() < self.frames.len() {
                     self.begin_again();
                 }
-                if frames.times() != self.frames.times() || before != self.fate.0 {
+                if frames.times() != self.frames.times() || before != self.run_state.0 {
                     self.unread = None;
                 }
                 self.frames = frames;
@@ -301,7 +301,7 @@ impl Follow {
 
     /// Whether there will be no more frames, unless somebody lets the run go on.
     fn is_over(&self) -> bool {
-        self.fate.0 != Fate::Running
+        self.run_state.0 != RunState::Running
     }
 
     /// What is amiss with the frame at which the film stands, or with all of them.
@@ -312,7 +312,7 @@ impl Follow {
     }
 
     fn post(&self) {
-        let (fate, text) = &self.fate;
+        let (run_state, text) = &self.run_state;
         let state = match () {
             () if self.paused => "paused",
             () if self.index < self.last() => "running",
@@ -331,7 +331,7 @@ impl Follow {
             "judged": self.rows,
             "frame": self.index,
             "frames": self.frames.len(),
-            "run": fate.told(text, self.row_step, self.scene.scene()),
+            "run": run_state.told(text, self.row_step, self.scene.scene()),
             "speed": self.speed,
             "parameters": {},
         }));

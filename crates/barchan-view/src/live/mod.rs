@@ -4,8 +4,8 @@
 //! frames. [`Show`] drives a scene of its own, and [`Follow`] shows what another process writes down. What
 //! viewers and server say to each other is described in docs/live.md.
 
-mod fate;
 mod follow;
+mod run_state;
 mod show;
 mod spectator;
 mod stored_scene;
@@ -13,8 +13,8 @@ mod stream;
 mod table;
 mod watch;
 
-pub use fate::Fate;
 pub use follow::{Follow, FollowError};
+pub use run_state::RunState;
 pub use show::{Outcome, Show};
 pub use spectator::Spectator;
 pub use stream::FrameStream;

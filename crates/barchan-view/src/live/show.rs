@@ -46,7 +46,7 @@ impl Show {
     /// # Errors
     /// If the scene cannot be built once more.
     pub fn run(mut self, watch: &mut Watch, stop: impl Fn() -> bool) -> Result<Outcome, SceneError> {
-        watch.keep_scene(&self.scene);
+        watch.set_scene(&self.scene);
         loop {
             match watch.next(&self.simulation, &stop) {
                 Next::Step => match self.simulation.step() {
@@ -58,7 +58,7 @@ impl Show {
                 },
                 Next::Adjust(numbers) => {
                     self.adjust(numbers);
-                    watch.keep_scene(&self.scene);
+                    watch.set_scene(&self.scene);
                 }
                 Next::Reset => {
                     self.simulation = Simulation::from_scene(&self.scene)?;

@@ -86,7 +86,7 @@ impl FrameStream {
 
     /// Takes a frame of the last state, whatever it costs, unless viewers have it.
     pub fn take_last(&mut self, simulation: &Simulation, state: u64) {
-        self.settle();
+        self.wait_for_frame();
         if let Some(mut frame) = self.spare.take_if(|_| self.shown != Some(state)) {
             frame.capture(simulation, 0);
             self.send(frame, state);
@@ -94,7 +94,7 @@ impl FrameStream {
     }
 
     /// Waits until the frame that is under way can be had by viewers.
-    pub fn settle(&mut self) {
+    pub fn wait_for_frame(&mut self) {
         if self.spare.is_none() {
             self.spare = self.back.recv().ok().map(|(frame, _)| frame);
         }

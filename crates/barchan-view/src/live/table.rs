@@ -1,6 +1,6 @@
 //! `steps.csv` as it grows: only whole lines count, and each is read once.
 
-use crate::server::Row;
+use crate::server::StepNumbers;
 use barchan::output::StepRow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -22,7 +22,7 @@ pub(super) struct Table {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Growth {
     /// Rows that have been added.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<StepNumbers>,
     /// It has become shorter: another run has taken its place.
     pub(super) is_another: bool,
     /// There is more to read at once.

@@ -1,6 +1,6 @@
 //! A simulation that is watched: when to take the next step, and what to tell viewers after it.
 
-use super::fate::Fate;
+use super::run_state::RunState;
 use super::stream::FrameStream;
 use crate::server::{Hub, Wishes};
 use barchan::output::StepRow;
@@ -54,14 +54,14 @@ pub struct WatchOptions {
 #[derive(Clone, Debug, Default)]
 pub struct Ending {
     /// What became of it, as viewers know it, and a sentence about it.
-    pub fate: Option<(Fate, String)>,
+    pub run_state: Option<(RunState, String)>,
     /// Where its page is.
     pub report: Option<PathBuf>,
 }
 
 impl Ending {
     fn is_failure(&self) -> bool {
-        self.fate.as_ref().is_some_and(|(fate, _)| *fate == Fate::Failed)
+        self.run_state.as_ref().is_some_and(|(run_state, _)| *run_state == RunState::Failed)
     }
 }
 
@@ -220,8 +220,8 @@ impl Watch {
     }
 
     /// Leaves the scene as it is from now on, for viewers to keep.
-    pub fn keep_scene(&self, scene: &Scene) {
-        self.hub.keep_scene(scene);
+    pub fn set_scene(&self, scene: &Scene) {
+        self.hub.set_scene(scene);
     }
 
     /// Takes a frame of the state that is the last, for those who are there and those who come late.
@@ -231,7 +231,7 @@ impl Watch {
 
     /// Tells viewers that the run is over, for good. The last frame is there by then.
     pub fn over(&mut self, ending: Ending) {
-        self.stream.settle();
+        self.stream.wait_for_frame();
         self.ending = Some(ending);
         self.post();
     }
@@ -298,10 +298,11 @@ impl Watch {
             () if self.paused => "paused",
             () => "running",
         };
-        let over = self.ending.as_ref().map(|Ending { fate, report }| {
+        let over = self.ending.as_ref().map(|Ending { run_state, report }| {
             let report = report.as_ref().map(|path| path.display().to_string());
-            let (fate, text) = fate.as_ref().map_or((None, None), |(fate, text)| (Some(fate.name()), Some(text)));
-            json!({ "state": fate, "text": text, "report": report })
+            let (run_state, text) =
+                run_state.as_ref().map_or((None, None), |(run_state, text)| (Some(run_state.name()), Some(text)));
+            json!({ "state": run_state, "text": text, "report": report })
         });
         self.hub.post(&json!({
             "type": "status",

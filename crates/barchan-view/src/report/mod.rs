@@ -10,7 +10,7 @@ mod steps;
 mod thinning;
 
 use crate::page::{self, Mode, PageData};
-use barchan::output::{OutputError, RunDirectory, StageSeconds, StoredFrames, Summary, write_whole};
+use barchan::output::{OutputError, RunDirectory, RunSeconds, StoredFrames, Summary, write_whole};
 use barchan::scene::Scene;
 use frames::Packed;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ impl Default for ReportOptions {
 
 /// A report that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct WrittenReport {
     /// Where it is.
     pub path: PathBuf,
     /// Its size.
@@ -92,14 +92,14 @@ impl ReportError {
 /// # Errors
 /// If there is no run in the directory, its table cannot be read, or the page cannot be written. What else
 /// is missing or damaged is noted on the page.
-pub fn write(directory: &Path, options: &ReportOptions) -> Result<Report, ReportError> {
+pub fn write(directory: &Path, options: &ReportOptions) -> Result<WrittenReport, ReportError> {
     let mut run = RunFiles::read(directory)?;
     let packed = run.frames(directory, options.budget);
     let data = run.page(&packed, options.failure.as_deref());
     let page = page::html(&data);
     let path = options.out.clone().unwrap_or_else(|| directory.join(FILE));
     write_whole(&path, |file| file.write_all(page.as_bytes()))?;
-    Ok(Report { path, bytes: page.len(), frames: packed.frames.len(), frames_total: packed.total })
+    Ok(WrittenReport { path, bytes: page.len(), frames: packed.frames.len(), frames_total: packed.total })
 }
 
 /// What a run directory says, as far as it could be read.
@@ -225,7 +225,7 @@ impl RunFiles {
         }
         let number = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
         let value = |name: &str| number(steps.last(name));
-        let seconds = StageSeconds {
+        let seconds = RunSeconds {
             exchange: steps.sum("seconds_exchange"),
             broad: steps.sum("seconds_broad"),
             narrow: steps.sum("seconds_narrow"),
@@ -234,7 +234,7 @@ impl RunFiles {
             output: steps.sum("seconds_output"),
             checkpoint: steps.sum("seconds_checkpoint"),
             total: f64::NAN,
-            ..StageSeconds::default()
+            ..RunSeconds::default()
         };
         json!({
             "bodies": value("bodies"),

@@ -92,13 +92,13 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, HeadError> {
     let (host, origin, key, version) =
         (one("host")?, one("origin")?, one("sec-websocket-key")?, one("sec-websocket-version")?);
     let upgrades = lists("connection", "upgrade") && lists("upgrade", "websocket");
-    let sound = |key: &String| key.len() == 24 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    let valid = |key: &String| key.len() == 24 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     Ok(Some(Head {
         method: request.method.unwrap_or_default().into(),
         path: request.path.unwrap_or_default().into(),
         host,
         origin,
-        socket_key: key.filter(|key| upgrades && version.as_deref() == Some("13") && sound(key)),
+        socket_key: key.filter(|key| upgrades && version.as_deref() == Some("13") && valid(key)),
         rest: bytes[length..].to_vec(),
     }))
 }

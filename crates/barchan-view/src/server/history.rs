@@ -7,7 +7,7 @@
 use barchan::output::StepRow;
 
 /// A step's row as numbers, in the order of [`StepRow::COLUMNS`].
-pub type Row = Vec<f64>;
+pub type StepNumbers = Vec<f64>;
 
 /// Rows that are kept at most.
 const MOST_ROWS: usize = 2000;
@@ -15,11 +15,11 @@ const MOST_ROWS: usize = 2000;
 /// The rows so far.
 #[derive(Debug)]
 pub struct History {
-    rows: Vec<Row>,
+    rows: Vec<StepNumbers>,
     /// Steps that a row stands for.
     stride: u64,
     /// The row that is not complete yet.
-    open: Option<Row>,
+    open: Option<StepNumbers>,
     columns: Columns,
 }
 
@@ -53,7 +53,7 @@ impl History {
     }
 
     /// Adds a step.
-    pub fn push(&mut self, mut row: Row) {
+    pub fn push(&mut self, mut row: StepNumbers) {
         if row.len() != StepRow::COLUMNS.len() {
             return;
         }
@@ -71,7 +71,7 @@ impl History {
     }
 
     /// Rows after this step.
-    pub fn after(&self, step: u64) -> &[Row] {
+    pub fn after(&self, step: u64) -> &[StepNumbers] {
         let start = self.rows.partition_point(|row| self.columns.step_of(row) <= step);
         &self.rows[start..]
     }
@@ -91,7 +91,7 @@ impl History {
         self.stride *= 2;
         let columns = self.columns;
         let rows = std::mem::take(&mut self.rows);
-        let mut carried: Option<Row> = None;
+        let mut carried: Option<StepNumbers> = None;
         for mut row in rows {
             if let Some(before) = carried.take() {
                 columns.worse_of(&before, &mut row);
@@ -124,7 +124,7 @@ impl Columns {
 mod tests {
     use super::*;
 
-    fn row(step: u64, converged: bool) -> Row {
+    fn row(step: u64, converged: bool) -> StepNumbers {
         let residual = if converged { 0.01 } else { 0.5 };
         StepRow { step, time: step as f64, converged, residual, ..StepRow::default() }.numbers()
     }

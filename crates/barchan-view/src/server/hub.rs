@@ -4,7 +4,7 @@
 //! The simulation leaves things here and never waits. Every viewer takes what is newest when it is able
 //! to: frames that come faster than a browser draws are not seen by it, and cost it nothing.
 
-use super::history::{History, Row};
+use super::history::{History, StepNumbers};
 use super::message::Request;
 use super::viewer::Viewer;
 use super::wishes::{Controls, Knob, Seek, Wishes};
@@ -126,7 +126,7 @@ impl Hub {
     }
 
     /// Leaves what there is to plot of a step.
-    pub fn add_row(&self, row: Row) {
+    pub fn add_row(&self, row: StepNumbers) {
         self.lock().history.push(row);
     }
 
@@ -140,7 +140,7 @@ impl Hub {
     }
 
     /// Leaves the scene with the numbers that it has from now on.
-    pub fn keep_scene(&self, scene: &Scene) {
+    pub fn set_scene(&self, scene: &Scene) {
         let scene = Arc::new(scene.clone());
         *self.scene.lock().unwrap_or_else(PoisonError::into_inner) = Some(scene);
     }

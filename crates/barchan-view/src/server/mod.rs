@@ -13,7 +13,7 @@ mod reply;
 mod viewer;
 mod wishes;
 
-pub use history::{History, Row};
+pub use history::{History, StepNumbers};
 pub use hub::{Hub, PROTOCOL};
 pub use message::Request;
 pub use wishes::{Controls, Knob, Seek, Wishes};
@@ -35,14 +35,14 @@ const STACK: usize = 256 << 10;
 
 /// Where the server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ListenAddress {
     /// The address.
     pub address: IpAddr,
     /// The port; [`DEFAULT_PORT`] unless told, or any other that is free if that is taken.
     pub port: Option<u16>,
 }
 
-impl Default for Place {
+impl Default for ListenAddress {
     fn default() -> Self {
         Self { address: IpAddr::V4(Ipv4Addr::LOCALHOST), port: None }
     }
@@ -99,7 +99,7 @@ impl Server {
     ///
     /// # Errors
     /// If the address or the port cannot be had.
-    pub fn start(place: Place, page: String, hub: Arc<Hub>, limits: Limits) -> io::Result<Self> {
+    pub fn start(place: ListenAddress, page: String, hub: Arc<Hub>, limits: Limits) -> io::Result<Self> {
         let listener = listen(place)?;
         let shared = Arc::new(Shared {
             address: listener.local_addr()?,
@@ -185,7 +185,7 @@ impl Drop for Server {
 }
 
 /// Opens the port that was asked for, or one that is free.
-fn listen(place: Place) -> io::Result<TcpListener> {
+fn listen(place: ListenAddress) -> io::Result<TcpListener> {
     let at = |port| TcpListener::bind(SocketAddr::new(place.address, port));
     match place.port {
         Some(port) => at(port),
@@ -209,7 +209,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             std::thread::sleep(Duration::from_millis(20));
             continue;
         };
-        let place = Seat::take(shared);
+        let place = ConnectionSlot::take(shared);
         let full = place.number > shared.limits.connections;
         let serving = Arc::clone(shared);
         if full {
@@ -234,19 +234,19 @@ fn turn_away(mut stream: TcpStream) {
 }
 
 /// A connection that counts as long as this lives, whatever becomes of its thread.
-struct Seat {
+struct ConnectionSlot {
     shared: Arc<Shared>,
     number: usize,
 }
 
-impl Seat {
+impl ConnectionSlot {
     fn take(shared: &Arc<Shared>) -> Self {
         let number = shared.connections.fetch_add(1, Ordering::SeqCst) + 1;
         Self { shared: Arc::clone(shared), number }
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.shared.connections.fetch_sub(1, Ordering::SeqCst);
     }

@@ -1,6 +1,6 @@
 //! A server to talk to, and those who talk to it.
 
-use barchan_view::server::{Controls, Hub, Limits, Place, Server};
+use barchan_view::server::{Controls, Hub, Limits, ListenAddress, Server};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -20,7 +20,7 @@ pub(crate) fn server(limits: Limits) -> (Server, Arc<Hub>) {
 
 /// A server for this hub.
 pub(crate) fn serve(hub: &Arc<Hub>, limits: Limits) -> Server {
-    let place = Place { port: Some(0), ..Place::default() };
+    let place = ListenAddress { port: Some(0), ..ListenAddress::default() };
     Server::start(place, "<p>the page</p>".into(), Arc::clone(hub), limits).unwrap()
 }
 

@@ -285,8 +285,8 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         ControlFlow::Continue(())
     });
     assert_eq!(summary.unwrap().steps, 3);
-    let fate = Some((live::Fate::Finished, "It came to its end.".into()));
-    watch.over(live::Ending { fate, report: Some("/runs/bounce/report.html".into()) });
+    let run_state = Some((live::RunState::Finished, "It came to its end.".into()));
+    watch.over(live::Ending { run_state, report: Some("/runs/bounce/report.html".into()) });
     let see = |client: &mut Client| {
         let over = client.until(|status| !status["over"].is_null());
         assert_eq!(over["over"]["report"], "/runs/bounce/report.html");

@@ -138,8 +138,8 @@ fn what_has_become_of_a_run_is_told() {
     };
     let under_way = record();
     followed(&scratch.0, false, |client| {
-        let becomes = |client: &mut Client, fate: &str, state: &str| {
-            let status = client.until(|status| status["run"]["state"] == fate && status["state"] == state);
+        let becomes = |client: &mut Client, run_state: &str, state: &str| {
+            let status = client.until(|status| status["run"]["state"] == run_state && status["state"] == state);
             status["run"]["text"].as_str().unwrap().to_owned()
         };
         becomes(client, "running", "waiting");

@@ -1,6 +1,6 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
-use crate::world::{Bodies, Standing};
+use crate::world::{Bodies, Ownership};
 use barchan_parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
 use glam::DVec3;
 
@@ -70,7 +70,7 @@ pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
     let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
     let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
     // What is not finite meets nobody; the end of the step reports it.
-    if (high - low).is_finite() && bodies.standing[i] != Standing::Gone { Aabb { low, high } } else { Aabb::EMPTY }
+    if (high - low).is_finite() && bodies.ownership[i] != Ownership::Removed { Aabb { low, high } } else { Aabb::EMPTY }
 }
 
 /// Writes the hull of every bounded body to `hulls` and the indices of the unbounded ones
@@ -79,7 +79,7 @@ pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
 pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbounded: &mut Vec<u32>) {
     let n = bodies.len();
     unbounded.clear();
-    unbounded.extend((0..n as u32).filter(|&i| bodies.shape[i as usize].bounding_radius().is_none()));
+    unbounded.extend((0..n as u32).filter(|&i| bodies.is_wall(i as usize)));
     hulls.resize(n, Aabb::EMPTY);
     let out = Disjoint::new(hulls);
     for_chunks(n, CHUNK, |range| {

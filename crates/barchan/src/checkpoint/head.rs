@@ -15,7 +15,7 @@ pub fn engine() -> String {
 
 /// What makes parts a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Head {
+pub struct CheckpointHead {
     /// Steps done.
     pub step: u64,
     /// Whether the run had come to its end, with the last frame and the picture.
@@ -51,7 +51,7 @@ impl Pack for PartNote {
     }
 }
 
-impl Head {
+impl CheckpointHead {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Self { step, is_end, scene, engine, parts } = self;
@@ -69,7 +69,7 @@ impl Head {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// If they are not those of a sound head.
+    /// If they are not those of a valid head.
     pub fn read(bytes: &[u8]) -> Result<Self, Damage> {
         Self::parse(seal::open(Kind::Head, bytes)?.0)
     }
@@ -111,9 +111,9 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn head() -> Head {
+    fn head() -> CheckpointHead {
         let note = |length| PartNote { length, checksum: !length, first_key: Some(length << 7) };
-        Head {
+        CheckpointHead {
             step: 500,
             is_end: true,
             scene: Scene::default().to_toml(),
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn it_comes_back() {
         let head = head();
-        assert_eq!(Head::read(&head.to_bytes()).unwrap(), head);
+        assert_eq!(CheckpointHead::read(&head.to_bytes()).unwrap(), head);
         assert_eq!(head.cuts(), [7 << 7, 9 << 7]);
     }
 
@@ -134,11 +134,14 @@ mod tests {
         let bytes = head().to_bytes();
         let contents = &bytes[seal::LENGTH..];
         for length in 0..contents.len() {
-            assert!(Head::parse(&contents[..length]).is_err());
+            assert!(CheckpointHead::parse(&contents[..length]).is_err());
         }
-        assert!(Head::parse(&[contents, &[0]].concat()).is_err());
-        let empty = Head { parts: Vec::new(), ..head() };
-        assert_eq!(Head::read(&empty.to_bytes()).unwrap_err().to_string(), "its number of parts makes no sense");
+        assert!(CheckpointHead::parse(&[contents, &[0]].concat()).is_err());
+        let empty = CheckpointHead { parts: Vec::new(), ..head() };
+        assert_eq!(
+            CheckpointHead::read(&empty.to_bytes()).unwrap_err().to_string(),
+            "its number of parts makes no sense"
+        );
     }
 
     #[test]

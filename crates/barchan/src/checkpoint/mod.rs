@@ -2,7 +2,7 @@
 //!
 //! A checkpoint is a part a rank and a head. A part has all that the next step of its rank depends on,
 //! and the run's record up to there ([`Part`]). The head says how many parts there are and what each of
-//! them sums up to, and is written last: what has no head is no checkpoint ([`Head`]).
+//! them sums up to, and is written last: what has no head is no checkpoint ([`CheckpointHead`]).
 //!
 //! | file in `checkpoints/` | written |
 //! |---|---|
@@ -21,10 +21,10 @@ mod part;
 mod seal;
 mod writer;
 
-pub use head::{Head, PartNote, engine};
+pub use head::{CheckpointHead, PartNote, engine};
 pub use part::Part;
 pub use seal::{Damage, LENGTH as SEAL_LENGTH, VERSION};
-pub(crate) use writer::{Before, Taken, Writer};
+pub(crate) use writer::{Before, CheckpointWriter, Taken};
 
 use crate::comm::Solo;
 use crate::output::CheckpointFolder;
@@ -35,17 +35,17 @@ use std::fs;
 /// Reads the head of a step.
 ///
 /// # Errors
-/// If it is not there, or not sound.
-pub fn read_head(folder: &CheckpointFolder, step: u64) -> Result<Head, Damage> {
-    let head = Head::read(&fs::read(folder.head(step))?)?;
+/// If it is not there, or not valid.
+pub fn read_head(folder: &CheckpointFolder, step: u64) -> Result<CheckpointHead, Damage> {
+    let head = CheckpointHead::read(&fs::read(folder.head(step))?)?;
     if head.step == step { Ok(head) } else { Err(Damage::Contents(format!("it is of step {}", head.step))) }
 }
 
 /// Reads a part that a head names.
 ///
 /// # Errors
-/// If it is not there, not sound, or not the one that the head means.
-pub fn read_part(folder: &CheckpointFolder, head: &Head, rank: usize) -> Result<Part, Damage> {
+/// If it is not there, not valid, or not the one that the head means.
+pub fn read_part(folder: &CheckpointFolder, head: &CheckpointHead, rank: usize) -> Result<Part, Damage> {
     let Some(note) = head.parts.get(rank) else { return Err(Damage::Contents(format!("it has no part {rank}"))) };
     let path = folder.part(head.step, rank);
     // Before it is taken into memory.
@@ -67,7 +67,7 @@ pub fn read_part(folder: &CheckpointFolder, head: &Head, rank: usize) -> Result<
 /// What the bytes of a file are.
 pub enum Contents {
     /// The head of a checkpoint.
-    Head(Head),
+    Head(CheckpointHead),
     /// A rank's part.
     Part(Box<Part>),
 }
@@ -75,9 +75,9 @@ pub enum Contents {
 /// Reads the bytes of a file of `checkpoints/`, whichever it is. It does not touch the disk.
 ///
 /// # Errors
-/// If the bytes are not those of a sound file.
+/// If the bytes are not those of a valid file.
 pub fn examine(bytes: &[u8]) -> Result<Contents, Damage> {
-    match Head::read(bytes) {
+    match CheckpointHead::read(bytes) {
         Err(Damage::Kind { .. }) => Part::read(bytes).map(|part| Contents::Part(Box::new(part))),
         head => head.map(Contents::Head),
     }
@@ -85,8 +85,8 @@ pub fn examine(bytes: &[u8]) -> Result<Contents, Damage> {
 
 /// The same for bytes whose seal may be wrong: what is inside is read as a head and as a part, as if
 /// the seal were right. For those who look for bytes that do harm.
-pub fn examine_unsealed(payload: &[u8]) -> (Result<Head, Damage>, Result<Part, Damage>) {
-    (Head::parse(payload), Part::parse(payload))
+pub fn examine_unsealed(payload: &[u8]) -> (Result<CheckpointHead, Damage>, Result<Part, Damage>) {
+    (CheckpointHead::parse(payload), Part::parse(payload))
 }
 
 /// A simulation that goes on from all parts of a checkpoint of this scene, on one rank. It has no run
@@ -108,7 +108,7 @@ pub fn go_on(scene: &Scene, parts: &[Part]) -> Result<Simulation, Damage> {
     }
     let went = match parts {
         [part] => Simulation::resume(scene, part.state.clone(), &[], Box::new(Solo)),
-        _ => Simulation::resume_anew(scene, parts.len(), |k| Ok(parts[k].state.clone()), Box::new(Solo)),
+        _ => Simulation::resume_redistributed(scene, parts.len(), |k| Ok(parts[k].state.clone()), Box::new(Solo)),
     };
     went.map_err(|error| Damage::Contents(error.to_string()))
 }

@@ -2,7 +2,7 @@
 
 use super::seal::{self, Damage, Kind, senseless};
 use crate::scene::Scene;
-use crate::step::{Kept, Simulation};
+use crate::step::{Simulation, Snapshot};
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::Bodies;
 
@@ -14,7 +14,7 @@ pub struct Part {
     /// What the run knows of itself, for the run to read.
     pub record: Vec<u8>,
     /// The state.
-    pub state: Kept,
+    pub state: Snapshot,
     /// The checksum of its contents.
     pub checksum: u64,
 }
@@ -32,7 +32,7 @@ impl Part {
         layout().pack(&mut bytes);
         (record.len() as u64).pack(&mut bytes);
         bytes.extend_from_slice(record);
-        simulation.keep(&mut bytes);
+        simulation.write_snapshot(&mut bytes);
         bytes
     }
 
@@ -44,7 +44,7 @@ impl Part {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// If they are not those of a sound part.
+    /// If they are not those of a valid part.
     pub fn read(bytes: &[u8]) -> Result<Self, Damage> {
         let (contents, checksum) = seal::open(Kind::Part, bytes)?;
         Ok(Self { checksum, ..Self::parse(contents)? })
@@ -59,7 +59,7 @@ impl Part {
         }
         let record = from.take::<u64>().and_then(|length| from.slice(usize::try_from(length).ok()?));
         let record = record.ok_or_else(|| senseless("record"))?.to_vec();
-        let state = Kept::restore(&mut from).filter(|_| from.is_empty()).ok_or_else(|| senseless("state"))?;
+        let state = Snapshot::read(&mut from).filter(|_| from.is_empty()).ok_or_else(|| senseless("state"))?;
         Ok(Self { place, record, state, checksum: 0 })
     }
 
@@ -72,7 +72,7 @@ impl Part {
         if ranks as usize != parts || rank >= ranks {
             return Err(Damage::Contents(format!("it is part {rank} of {ranks}, where there are {parts}")));
         }
-        self.state.misfit(scene, self.place).map_or(Ok(()), |misfit| Err(Damage::Contents(misfit)))
+        self.state.mismatch(scene, self.place).map_or(Ok(()), |mismatch| Err(Damage::Contents(mismatch)))
     }
 }
 

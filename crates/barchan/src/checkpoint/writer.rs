@@ -9,7 +9,7 @@
 //! still there, and the run says so.
 
 use super::head::PartNote;
-use super::{Head, Part};
+use super::{CheckpointHead, Part};
 use crate::comm::{Communicator, Reduction};
 use crate::output::{Attach, CheckpointFolder, CheckpointSummary, OutputError, sync_directory};
 use crate::scene::CheckpointOptions;
@@ -23,7 +23,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Takes and writes the checkpoints of a run. Every rank has one, and all of them make the same calls.
-pub(crate) struct Writer {
+pub(crate) struct CheckpointWriter {
     folder: CheckpointFolder,
     options: CheckpointOptions,
     /// The one that is being written.
@@ -48,7 +48,7 @@ pub(crate) struct Taken {
 
 /// A checkpoint on its way to the disk.
 struct Pending {
-    head: Head,
+    head: CheckpointHead,
     part: Option<JoinHandle<Result<PartNote, OutputError>>>,
 }
 
@@ -84,7 +84,7 @@ struct Job {
     keep: usize,
     rank: usize,
     /// The checkpoint; it lacks its parts.
-    head: Head,
+    head: CheckpointHead,
     /// Whether this rank is alone, and so writes the head as well.
     is_alone: bool,
     first_key: Option<u64>,
@@ -101,21 +101,21 @@ impl Job {
         let note = PartNote { length: self.bytes.len() as u64, checksum, first_key: self.first_key };
         self.folder.write(&self.folder.part(self.head.step, self.rank), &self.bytes)?;
         if self.is_alone {
-            complete(&self.folder, Head { parts: vec![note], ..self.head }, self.keep)?;
+            complete(&self.folder, CheckpointHead { parts: vec![note], ..self.head }, self.keep)?;
         }
         Ok(note)
     }
 }
 
 /// Writes the head of a checkpoint whose parts are there, and drops those that are too old.
-fn complete(folder: &CheckpointFolder, head: Head, keep: usize) -> Result<(), OutputError> {
+fn complete(folder: &CheckpointFolder, head: CheckpointHead, keep: usize) -> Result<(), OutputError> {
     folder.write(&folder.head(head.step), &head.to_bytes())?;
     // One too many does no harm.
     let _ = folder.prune(head.step, keep);
     Ok(())
 }
 
-impl Writer {
+impl CheckpointWriter {
     /// For a run of which this checkpoint is the last, if there is one.
     pub(crate) fn new(folder: CheckpointFolder, options: CheckpointOptions, last: Option<Taken>) -> Self {
         let tally = CheckpointSummary { last: last.map(|last| last.step), ..CheckpointSummary::default() };
@@ -145,7 +145,7 @@ impl Writer {
         part.is_some_and(|part| !part.is_finished())
     }
 
-    /// Whether one was taken that is not settled. The same on all ranks.
+    /// Whether one was taken that is not finished. The same on all ranks.
     pub(crate) fn is_pending(&self) -> bool {
         self.pending.is_some()
     }
@@ -165,20 +165,20 @@ impl Writer {
         self.trouble.take()
     }
 
-    /// Takes a checkpoint, with a head that lacks its parts; the one before is settled first. `before` is
+    /// Takes a checkpoint, with a head that lacks its parts; the one before is finished first. `before` is
     /// brought to the disk with it. The simulation has waited since `start`. All ranks call this.
     pub(crate) fn take(
         &mut self,
         simulation: &mut Simulation,
-        head: Head,
+        head: CheckpointHead,
         record: &[u8],
         before: Before,
         start: Instant,
     ) {
-        self.settle(simulation.line().1);
+        self.finish_pending(simulation.comm());
         self.last = Some(Taken { step: head.step, is_end: head.is_end });
         let first_key = simulation.domain().and_then(|domain| domain.range()).map(|keys| keys[0]);
-        let comm = simulation.line().1;
+        let comm = simulation.comm();
         let (rank, ranks) = (comm.rank(), comm.size());
         let job = Job {
             folder: self.folder.clone(),
@@ -198,7 +198,7 @@ impl Writer {
     }
 
     /// Waits until the pending checkpoint is on the disk, or has failed, on all ranks. All call this.
-    pub(crate) fn settle(&mut self, comm: &mut dyn Communicator) {
+    pub(crate) fn finish_pending(&mut self, comm: &mut dyn Communicator) {
         let Some(Pending { head, part }) = self.pending.take() else { return };
         comm.stage("checkpoint");
         let lost =
@@ -227,13 +227,14 @@ impl Writer {
     }
 
     /// Writes the head, on rank 0 of several, if all parts are there by what their ranks say.
-    fn gathered(&self, head: Head, messages: &[Vec<u8>]) -> Result<(), String> {
+    fn gathered(&self, head: CheckpointHead, messages: &[Vec<u8>]) -> Result<(), String> {
         let told = |message: &Vec<u8>| read_note(message).unwrap_or_else(|| Err("a rank makes no sense".into()));
         let parts = messages.iter().map(told).collect::<Result<Vec<PartNote>, String>>()?;
         if messages.len() == 1 {
             return Ok(());
         }
-        complete(&self.folder, Head { parts, ..head }, self.options.keep as usize).map_err(|error| error.to_string())
+        complete(&self.folder, CheckpointHead { parts, ..head }, self.options.keep as usize)
+            .map_err(|error| error.to_string())
     }
 
     /// A checkpoint has failed: what there is of it goes, to make room.
@@ -251,7 +252,7 @@ impl Writer {
         let step = last.step;
         // One that has failed was told already.
         if let Ok(head) = super::read_head(&self.folder, step) {
-            let head = Head { is_end: true, scene, ..head };
+            let head = CheckpointHead { is_end: true, scene, ..head };
             if let Err(error) = self.folder.write(&self.folder.head(step), &head.to_bytes()) {
                 self.fail(&error.to_string());
             }

@@ -49,7 +49,7 @@ pub struct Traffic {
     pub waiting: f64,
 }
 
-/// One rank's line to the others.
+/// One rank's communicator.
 ///
 /// Every rank makes the same calls in the same order, except for [`Communicator::abort`].
 pub trait Communicator: Send {

@@ -4,12 +4,12 @@
 //! sum back: two messages a neighbour, nothing else. Both sides list the bodies that they share by
 //! ascending id, so messages are numbers and need no names.
 
-use super::seats::Seats;
+use super::holders::HolderLists;
 use crate::comm::{Communicator, Reduction};
 use crate::util::cpu::thread_seconds;
 use crate::util::pack::{Pack, Unpacker};
-use crate::world::{Bodies, Standing};
-use barchan_cone::Agreement;
+use crate::world::{Bodies, Ownership};
+use barchan_cone::ProblemCommunicator;
 
 /// What a rank shares with one other.
 #[derive(Debug, Default)]
@@ -25,9 +25,9 @@ struct Link {
 pub(super) struct Links {
     /// Bodies that other ranks hold too, ascending.
     shared: Vec<u32>,
-    is_mine: Vec<bool>,
+    is_owned: Vec<bool>,
     /// Those of them that all ranks hold, as places in the list.
-    everywhere: Vec<u32>,
+    global: Vec<u32>,
     /// Ranks with whom there is anything to share.
     ranks: Vec<u32>,
     links: Vec<Link>,
@@ -39,22 +39,30 @@ pub(super) struct Links {
 
 impl Links {
     /// Lists what is shared.
-    pub(super) fn fill(&mut self, bodies: &Bodies, seats: &Seats, everywhere: &[u32], neighbours: &[u32], rank: u32) {
-        let elsewhere =
-            |body: u32| seats.entry(body).is_some_and(|entry| seats.of(entry).iter().any(|seat| seat.rank != rank));
+    pub(super) fn fill(
+        &mut self,
+        bodies: &Bodies,
+        holders: &HolderLists,
+        global: &[u32],
+        neighbours: &[u32],
+        rank: u32,
+    ) {
+        let elsewhere = |body: u32| {
+            holders.entry(body).is_some_and(|entry| holders.of(entry).iter().any(|holder| holder.rank != rank))
+        };
         self.shared.clear();
-        self.shared.extend(seats.entries.iter().map(|entry| entry.body).filter(|&body| elsewhere(body)));
-        self.shared.extend(everywhere);
+        self.shared.extend(holders.entries.iter().map(|entry| entry.body).filter(|&body| elsewhere(body)));
+        self.shared.extend(global);
         self.shared.sort_unstable();
-        self.is_mine.clear();
-        self.is_mine.extend(self.shared.iter().map(|&body| bodies.standing[body as usize] == Standing::Own));
+        self.is_owned.clear();
+        self.is_owned.extend(self.shared.iter().map(|&body| bodies.ownership[body as usize] == Ownership::Owned));
         self.place.clear();
         self.place.resize(bodies.len(), u32::MAX);
         for (k, &body) in self.shared.iter().enumerate() {
             self.place[body as usize] = k as u32;
         }
-        self.everywhere.clear();
-        self.everywhere.extend(everywhere.iter().map(|&body| self.place[body as usize]));
+        self.global.clear();
+        self.global.extend(global.iter().map(|&body| self.place[body as usize]));
 
         let mut all = std::mem::take(&mut self.links);
         all.resize_with(neighbours.len(), Link::default);
@@ -64,7 +72,7 @@ impl Links {
         }
         let number = |rank: u32| neighbours.binary_search(&rank).ok();
         // Entries ascend by id, and so do the lists.
-        for entry in &seats.entries {
+        for entry in &holders.entries {
             let place = self.place[entry.body as usize];
             if entry.owner != rank {
                 if let Some(k) = number(entry.owner) {
@@ -72,8 +80,8 @@ impl Links {
                 }
                 continue;
             }
-            let holders = seats.of(entry).chunk_by(|a, b| a.rank == b.rank).map(|seats| seats[0].rank);
-            for k in holders.filter(|&holder| holder != rank).filter_map(number) {
+            let peers = holders.of(entry).chunk_by(|a, b| a.rank == b.rank).map(|holders| holders[0].rank);
+            for k in peers.filter(|&peer| peer != rank).filter_map(number) {
                 all[k].down.push(place);
             }
         }
@@ -119,11 +127,11 @@ impl Links {
         self.receive(comm, values, |link| &link.down, |here, there| (0..6).for_each(|k| here[k] += there[k]));
         self.exchange(comm, values, |link| &link.down);
         self.receive(comm, values, |link| &link.up, |here, there| *here = there);
-        if !self.everywhere.is_empty() {
+        if !self.global.is_empty() {
             self.total.clear();
-            self.total.extend(self.everywhere.iter().flat_map(|&place| values[place as usize]));
+            self.total.extend(self.global.iter().flat_map(|&place| values[place as usize]));
             comm.all_reduce(Reduction::Sum, &mut self.total);
-            for (&place, total) in self.everywhere.iter().zip(self.total.chunks_exact(6)) {
+            for (&place, total) in self.global.iter().zip(self.total.chunks_exact(6)) {
                 values[place as usize].copy_from_slice(total);
             }
         }
@@ -157,25 +165,25 @@ impl Links {
     }
 }
 
-/// The line of a rank's part of the contact problem to the others.
-pub(super) struct LineOf<'a> {
+/// The communicator of a rank's part of the contact problem.
+pub(super) struct DomainCommunicator<'a> {
     pub(super) links: &'a mut Links,
     pub(super) comm: &'a mut dyn Communicator,
     /// Processor time that goes into talking and waiting.
     pub(super) seconds: &'a mut f64,
 }
 
-impl Agreement for LineOf<'_> {
+impl ProblemCommunicator for DomainCommunicator<'_> {
     fn shared(&self) -> &[u32] {
         &self.links.shared
     }
 
-    fn is_mine(&self) -> &[bool] {
-        &self.links.is_mine
+    fn is_owned(&self) -> &[bool] {
+        &self.links.is_owned
     }
 
-    fn everywhere(&self) -> &[u32] {
-        &self.links.everywhere
+    fn global(&self) -> &[u32] {
+        &self.links.global
     }
 
     fn part(&self) -> u32 {

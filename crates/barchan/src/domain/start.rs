@@ -3,8 +3,8 @@
 use super::Domain;
 use crate::comm::Communicator;
 use crate::partition::{DomainOptions, Partition, PartitionError, PartitionName, build};
-use crate::scene::{BodySpec, Place, Scene, SceneError};
-use crate::world::{Standing, World};
+use crate::scene::{BodySpec, Location, Scene, SceneError};
+use crate::world::{Ownership, World};
 
 /// How far Morton neighbours may reach, in the largest radius of bodies that there are many of: room
 /// for the way of a step and for the margin.
@@ -21,12 +21,12 @@ impl Domain {
         let begun = divide(scene, &mut *comm, &cannot_divide(scene));
         let (partition, mut world) = SceneError::agree(&mut *comm, begun)?;
         let large = large_bodies(scene, &*partition);
-        let can_move = can_be_cut(scene, comm.size());
+        let can_move = can_rebalance(scene, comm.size());
         let mut domain = Self::new(comm, partition, scene.periods());
         if can_move {
             domain = domain.balanced(&scene.domain);
         }
-        domain.settle(&mut world, |id| large.contains(&id));
+        domain.initialise(&mut world, |id| large.contains(&id));
         Ok((domain, world))
     }
 }
@@ -34,7 +34,7 @@ impl Domain {
 /// What to say of a scene whose space cannot be divided.
 pub(super) fn cannot_divide(scene: &Scene) -> impl Fn(PartitionError) -> SceneError + '_ {
     |error| {
-        let place = Place::Whole(format!("scene \"{}\"", scene.name));
+        let place = Location::Whole(format!("scene \"{}\"", scene.name));
         SceneError::new(place, "domain", error.to_string())
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn large_bodies(scene: &Scene, partition: &dyn Partition) -> Vec<u64>
 }
 
 /// Whether so many ranks may divide space anew during the run.
-pub(super) fn can_be_cut(scene: &Scene, ranks: usize) -> bool {
+pub(super) fn can_rebalance(scene: &Scene, ranks: usize) -> bool {
     ranks > 1 && scene.domain.chosen().is_ok_and(|name| name == PartitionName::Morton)
 }
 
@@ -74,11 +74,13 @@ fn divide(
         // Whoever fails here fails below too, with the others.
         if let Ok(world) = world {
             let bodies = &world.bodies;
-            work.extend((0..bodies.len()).filter(|&i| bodies.is_shown(i)).map(|i| (bodies.position[i], 1.0)));
+            work.extend(
+                (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(|i| (bodies.position[i], 1.0)),
+            );
         }
     }
     let partition = build(options, &extent, reach, work, comm).map_err(fault)?;
     let world = scene.build_part(&*partition)?;
-    debug_assert!(world.bodies.standing.iter().all(|standing| *standing == Standing::Own));
+    debug_assert!(world.bodies.ownership.iter().all(|ownership| *ownership == Ownership::Owned));
     Ok((partition, world))
 }

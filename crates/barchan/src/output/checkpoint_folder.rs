@@ -82,7 +82,7 @@ impl CheckpointFolder {
     }
 
     /// Gives checkpoints after a step other names, under which nobody takes them for checkpoints of the
-    /// run: they could not be used here, but may be sound.
+    /// run: they could not be used here, but may be valid.
     ///
     /// # Errors
     /// If a file cannot be renamed.

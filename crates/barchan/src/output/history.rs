@@ -2,7 +2,7 @@
 
 use super::OutputError;
 use super::table::{TableWriter, step_of, whole_lines};
-use barchan_cone::solver::Moment;
+use barchan_cone::solver::HistoryEntry;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -43,8 +43,8 @@ impl HistoryWriter {
     }
 
     /// Adds the history of a step.
-    pub fn push(&mut self, step: u64, history: &[Moment]) -> Result<(), OutputError> {
-        for Moment { iterations, operator_applications, residual, .. } in history {
+    pub fn push(&mut self, step: u64, history: &[HistoryEntry]) -> Result<(), OutputError> {
+        for HistoryEntry { iterations, operator_applications, residual, .. } in history {
             self.0.push(|line| {
                 let _ = write!(line, "{step},{iterations},{operator_applications},{residual:?}");
             })?;
@@ -68,7 +68,7 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.path().join("history.csv");
         let mut writer = HistoryWriter::create(&path).unwrap();
-        let history = [(0, 1, 1.0), (1, 3, 0.25)].map(|(iterations, operator_applications, residual)| Moment {
+        let history = [(0, 1, 1.0), (1, 3, 0.25)].map(|(iterations, operator_applications, residual)| HistoryEntry {
             iterations,
             operator_applications,
             seconds: 0.0,

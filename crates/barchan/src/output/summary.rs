@@ -45,7 +45,7 @@ pub struct Summary {
     /// How the solver did.
     pub solver: SolverSummary,
     /// Where the time went.
-    pub seconds: StageSeconds,
+    pub seconds: RunSeconds,
     /// Largest memory in use, in bytes.
     pub peak_rss_bytes: u64,
     /// Whether the run was stopped before its end.
@@ -113,7 +113,7 @@ pub struct SolverSummary {
 
 /// Seconds of wall-clock time, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StageSeconds {
+pub struct RunSeconds {
     /// Messages about bodies between ranks, and images.
     #[serde(default)]
     pub exchange: f64,
@@ -140,7 +140,7 @@ pub struct StageSeconds {
     pub total: f64,
 }
 
-impl StageSeconds {
+impl RunSeconds {
     /// All but the total. On one rank it is the total.
     pub fn sum(&self) -> f64 {
         let Self { exchange, broad, narrow, solve, integrate, output, checkpoint, start, other, total: _ } = *self;
@@ -299,7 +299,7 @@ mod tests {
             residual_max: 9.1e-3,
             steps_converged: 600,
         };
-        let seconds = StageSeconds {
+        let seconds = RunSeconds {
             exchange: 0.0,
             broad: 1.0,
             narrow: 1.5,

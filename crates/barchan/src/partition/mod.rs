@@ -31,7 +31,7 @@ use glam::DVec3;
 /// Where a body is held: a rank, and by how many periods it is shifted there from where its owner
 /// has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Seat {
+pub struct Holder {
     /// The rank.
     pub rank: u32,
     /// Periods along each axis.
@@ -81,14 +81,14 @@ pub trait Partition: Send + Sync {
     fn bounds(&self) -> Aabb;
 
     /// This rank's part of a curve that is cut anew now and then; `None` where regions stay.
-    fn range(&self) -> Option<Range> {
+    fn range(&self) -> Option<CurveRange> {
         None
     }
 }
 
 /// A part of a Morton curve.
 #[derive(Clone, Copy, Debug)]
-pub struct Range {
+pub struct CurveRange {
     /// The curve.
     pub curve: Curve,
     /// From the first key up to the one behind the last.

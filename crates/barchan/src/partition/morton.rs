@@ -12,7 +12,7 @@
 use super::curve::{Cells, Curve, END};
 use super::error::PartitionError;
 use super::ranges::Ranges;
-use super::{Cuts, Partition, Range};
+use super::{CurveRange, Cuts, Partition};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
 use crate::world::reorder::{MORTON_BITS, morton_key};
@@ -181,8 +181,8 @@ impl Partition for Morton {
         self.bounds
     }
 
-    fn range(&self) -> Option<Range> {
-        Some(Range { curve: self.curve, keys: self.own })
+    fn range(&self) -> Option<CurveRange> {
+        Some(CurveRange { curve: self.curve, keys: self.own })
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
                 }
             }
             let mut random = random(seed);
-            let mut seats = Vec::new();
+            let mut holders = Vec::new();
             for _ in 0..200 {
                 let mut within = |low: f64, high: f64| low + (high - low) * random();
                 let x = DVec3::new(within(0.5, 7.25), within(0.0, 8.0), within(1.0, 9.0));
@@ -292,15 +292,15 @@ mod tests {
                 prop_assert_eq!(view.owner(x), Some(view.rank()));
                 let point = Aabb { low: x, high: x };
                 prop_assert!(view.bounds().meets(&point));
-                let way = DVec3::new(within(-1.0, 1.0), within(-1.0, 1.0), within(-1.0, 1.0)) * view.reach() * 0.999;
-                let hull = Aabb { low: x - way.abs(), high: x + way.abs() };
+                let offset = DVec3::new(within(-1.0, 1.0), within(-1.0, 1.0), within(-1.0, 1.0)) * view.reach() * 0.999;
+                let hull = Aabb { low: x - offset.abs(), high: x + offset.abs() };
                 // Any point of the body is in a region that its owner knows, and is listed with.
-                periods.seats(&**view, &hull, &mut seats);
-                let shift = periods.home(x + way);
-                let rank = cuts.owner(x + way + periods.way(shift));
-                prop_assert!(seats.iter().any(|seat| seat.rank == rank && seat.shift == shift), "{:?}", hull);
+                periods.holders(&**view, &hull, &mut holders);
+                let shift = periods.wrap_shift(x + offset);
+                let rank = cuts.owner(x + offset + periods.offset(shift));
+                prop_assert!(holders.iter().any(|holder| holder.rank == rank && holder.shift == shift), "{:?}", hull);
                 if view.holds(&hull) {
-                    prop_assert!(rank == view.rank() && seats.len() == 1);
+                    prop_assert!(rank == view.rank() && holders.len() == 1);
                 }
             }
         }
@@ -343,7 +343,7 @@ mod tests {
             Morton::balanced(comm, curve([true; 3]), 0.5, own).unwrap()
         });
         for &(x, _) in &work {
-            let x = x + periods([true; 3]).way(periods([true; 3]).home(x));
+            let x = x + periods([true; 3]).offset(periods([true; 3]).wrap_shift(x));
             let owners: Vec<_> = views.iter().filter(|view| view.owner(x) == Some(view.rank())).collect();
             assert_eq!(owners.len(), 1);
         }

@@ -1,6 +1,6 @@
 //! Space that repeats itself along some axes.
 
-use super::{Partition, Seat};
+use super::{Holder, Partition};
 use crate::broad::Aabb;
 use glam::DVec3;
 
@@ -48,9 +48,9 @@ impl Periods {
         self.high - self.low
     }
 
-    /// The way that a number of periods is.
+    /// The offset that a number of periods is.
     #[inline]
-    pub fn way(&self, shift: [i8; 3]) -> DVec3 {
+    pub fn offset(&self, shift: [i8; 3]) -> DVec3 {
         let along = |axis: usize| {
             if shift[axis] == 0 { 0.0 } else { f64::from(shift[axis]) * (self.high[axis] - self.low[axis]) }
         };
@@ -59,7 +59,7 @@ impl Periods {
 
     /// The shift that brings a point into the cell, by at most one period along each axis.
     #[inline]
-    pub fn home(&self, x: DVec3) -> [i8; 3] {
+    pub fn wrap_shift(&self, x: DVec3) -> [i8; 3] {
         std::array::from_fn(|axis| {
             if !self.repeats(axis) {
                 0
@@ -73,11 +73,11 @@ impl Periods {
         })
     }
 
-    /// A point after a shift that brings it home. Rounding must not carry it past an end: it would have
+    /// A point wrapped into the cell by a shift. Rounding must not carry it past an end: it would have
     /// to be shifted again.
     #[inline]
-    pub fn bring_home(&self, x: DVec3, shift: [i8; 3]) -> DVec3 {
-        let mut x = x + self.way(shift);
+    pub fn wrap(&self, x: DVec3, shift: [i8; 3]) -> DVec3 {
+        let mut x = x + self.offset(shift);
         for axis in (0..3).filter(|&axis| shift[axis] != 0) {
             x[axis] = x[axis].clamp(self.low[axis], self.high[axis].next_down());
         }
@@ -96,9 +96,9 @@ impl Periods {
             for y in low[1]..=high[1] {
                 for x in low[0]..=high[0] {
                     let shift = [x, y, z];
-                    let way = self.way(shift);
+                    let offset = self.offset(shift);
                     // At both ends, since a box that just touches one may miss it by rounding.
-                    let within = |x: DVec3| (x + way).max(self.low).min(self.high);
+                    let within = |x: DVec3| (x + offset).max(self.low).min(self.high);
                     found(shift, &Aabb { low: within(hull.low), high: within(hull.high) });
                 }
             }
@@ -111,7 +111,7 @@ impl Periods {
         for z in -z..=z {
             for y in -y..=y {
                 for x in (-x..=x).filter(|&x| [x, y, z] != [0; 3]) {
-                    found([x, y, z], self.way([x, y, z]));
+                    found([x, y, z], self.offset([x, y, z]));
                 }
             }
         }
@@ -124,12 +124,12 @@ impl Periods {
         known
     }
 
-    /// Lists the seats of a box whose centre is in the cell: for every shift, the ranks that the
+    /// Lists the holders of a box whose centre is in the cell: for every shift, the ranks that the
     /// shifted box meets within the cell. Ascending.
-    pub fn seats(&self, partition: &dyn Partition, hull: &Aabb, seats: &mut Vec<Seat>) {
-        seats.clear();
-        self.shifted(hull, |shift, here| partition.ranks_of(here, &mut |rank| seats.push(Seat { rank, shift })));
-        seats.sort_unstable();
+    pub fn holders(&self, partition: &dyn Partition, hull: &Aabb, holders: &mut Vec<Holder>) {
+        holders.clear();
+        self.shifted(hull, |shift, here| partition.ranks_of(here, &mut |rank| holders.push(Holder { rank, shift })));
+        holders.sort_unstable();
     }
 }
 
@@ -141,20 +141,20 @@ mod tests {
     fn points_come_home() {
         let periods = Periods::new(DVec3::splat(-1.0), DVec3::new(1.0, 2.0, 3.0), [true, false, true]);
         assert!(periods.any() && periods.repeats(0) && !periods.repeats(1));
-        assert_eq!(periods.home(DVec3::new(-1.1, 50.0, 3.0)), [1, 0, -1]);
-        assert_eq!(periods.home(DVec3::new(-1.0, 50.0, 2.9)), [0, 0, 0]);
-        assert_eq!(periods.way([1, 0, -1]), DVec3::new(2.0, 0.0, -4.0));
+        assert_eq!(periods.wrap_shift(DVec3::new(-1.1, 50.0, 3.0)), [1, 0, -1]);
+        assert_eq!(periods.wrap_shift(DVec3::new(-1.0, 50.0, 2.9)), [0, 0, 0]);
+        assert_eq!(periods.offset([1, 0, -1]), DVec3::new(2.0, 0.0, -4.0));
         // By less than rounding below, or on an end that the length does not bring back exactly.
-        let home = |x: f64| periods.bring_home(DVec3::new(x, 0.0, 0.0), periods.home(DVec3::new(x, 0.0, 0.0))).x;
+        let home = |x: f64| periods.wrap(DVec3::new(x, 0.0, 0.0), periods.wrap_shift(DVec3::new(x, 0.0, 0.0))).x;
         assert_eq!((home(-1.0 - 1e-16), home(f64::from_bits(1.0f64.to_bits() + 1))), (-1.0, -1.0 + 2e-16));
         for (low, high) in [(-0.1, 0.3), (0.0, 2.0), (1e9, 1e9 + 0.1)] {
             let periods = Periods::new(DVec3::splat(low), DVec3::splat(high), [true; 3]);
             for x in [low - 1e-20, low.next_down(), high, high.next_up(), low, high.next_down()] {
                 let x = DVec3::splat(x);
-                assert_eq!(periods.home(periods.bring_home(x, periods.home(x))), [0; 3], "{low} {high} {x}");
+                assert_eq!(periods.wrap_shift(periods.wrap(x, periods.wrap_shift(x))), [0; 3], "{low} {high} {x}");
             }
         }
         assert!(!Periods::default().any());
-        assert_eq!(Periods::default().home(DVec3::splat(1e300)), [0; 3]);
+        assert_eq!(Periods::default().wrap_shift(DVec3::splat(1e300)), [0; 3]);
     }
 }

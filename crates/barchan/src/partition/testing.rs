@@ -1,6 +1,6 @@
 //! What the tests of partitions share: a slow twin that knows everything, and ranks on threads.
 
-use super::{Partition, Periods, Seat};
+use super::{Holder, Partition, Periods};
 use crate::broad::Aabb;
 use crate::comm::{Communicator, threads};
 use glam::DVec3;
@@ -36,21 +36,21 @@ impl Atlas {
         self.boxes.iter().filter(|b| b.1.meets(hull)).map(|b| b.0).collect()
     }
 
-    /// All seats of a box, by trying every image.
-    fn seats(&self, periods: &Periods, hull: &Aabb) -> BTreeSet<Seat> {
-        let mut seats = BTreeSet::new();
+    /// All holders of a box, by trying every image.
+    fn holders(&self, periods: &Periods, hull: &Aabb) -> BTreeSet<Holder> {
+        let mut holders = BTreeSet::new();
         for image in 0..27i8 {
             let shift = [image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1];
             if (0..3).any(|axis| shift[axis] != 0 && !periods.repeats(axis)) {
                 continue;
             }
-            let way = periods.way(shift);
-            let here = Aabb { low: (hull.low + way).max(periods.low), high: (hull.high + way).min(periods.high) };
+            let offset = periods.offset(shift);
+            let here = Aabb { low: (hull.low + offset).max(periods.low), high: (hull.high + offset).min(periods.high) };
             if here.low.cmple(here.high).all() {
-                seats.extend(self.ranks_of(&here).into_iter().map(|rank| Seat { rank, shift }));
+                holders.extend(self.ranks_of(&here).into_iter().map(|rank| Holder { rank, shift }));
             }
         }
-        seats
+        holders
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn check(views: &[Box<dyn Partition>], periods: &Periods, atlas: &Atl
                 assert_eq!(view.knows(&hull), known.len() == all.len(), "{hull:?} for {}", view.rank());
                 if view.holds(&hull) {
                     assert!(all.len() == 1 && all.contains(&view.rank()));
-                    assert_eq!(atlas.seats(periods, &hull).len(), 1);
+                    assert_eq!(atlas.holders(periods, &hull).len(), 1);
                 }
             }
             view.ranks_of(&Aabb::EMPTY, &mut |_| panic!("nothing is nowhere"));
@@ -102,11 +102,11 @@ pub(super) fn check(views: &[Box<dyn Partition>], periods: &Periods, atlas: &Atl
         let mut half = || (view.reach().min(6.0) * random() * 0.999 / lattice * 4.0).floor() * lattice / 4.0;
         let half = DVec3::new(half(), half(), half());
         let hull = Aabb { low: x - half, high: x + half };
-        let mut seats = Vec::new();
-        periods.seats(view, &hull, &mut seats);
-        let all: Vec<Seat> = atlas.seats(periods, &hull).into_iter().collect();
-        assert_eq!(seats, all, "seats of {hull:?}");
-        assert!(seats.contains(&Seat { rank: owner, shift: [0; 3] }));
+        let mut holders = Vec::new();
+        periods.holders(view, &hull, &mut holders);
+        let all: Vec<Holder> = atlas.holders(periods, &hull).into_iter().collect();
+        assert_eq!(holders, all, "holders of {hull:?}");
+        assert!(holders.contains(&Holder { rank: owner, shift: [0; 3] }));
     }
 }
 

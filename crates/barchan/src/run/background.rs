@@ -131,7 +131,7 @@ impl Background {
     ///
     /// # Errors
     /// If a job failed.
-    pub(super) fn settle(&mut self) -> Result<(), OutputError> {
+    pub(super) fn wait_all(&mut self) -> Result<(), OutputError> {
         while self.open > 0 {
             self.wait()?;
         }
@@ -140,10 +140,10 @@ impl Background {
 
     /// Something comes of it when all that was handed over so far is done. If a job has failed, nothing
     /// ever will, and whoever waits hears that.
-    pub(super) fn mark(&mut self) -> Receiver<()> {
-        let (to, mark) = channel();
+    pub(super) fn completion(&mut self) -> Receiver<()> {
+        let (to, completion) = channel();
         self.order(Order::Tell(to));
-        mark
+        completion
     }
 
     /// Pieces that are on the disk, as far as it has been heard.
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!((background.finished(), written.recv()), (1, Ok(1)));
         background.complete(1);
         background.write(|frame| frame.step += 1).unwrap();
-        background.settle().unwrap();
+        background.wait_all().unwrap();
         assert_eq!(background.finished(), 3);
         // In order, and the memory was that of the second.
         assert_eq!(written.try_iter().collect::<Vec<_>>(), [2, 1001, 3]);
@@ -245,28 +245,28 @@ mod tests {
             if step_of(job) == 2 { Err(OutputError::Elsewhere { is_input: true }) } else { Ok(()) }
         };
         let mut background = Background::start(Path::new("x"), work).unwrap();
-        background.mark().recv().unwrap();
+        background.completion().recv().unwrap();
         background.write(|frame| frame.step = 1).unwrap();
-        let mark = background.mark();
-        assert_eq!(mark.try_recv(), Err(TryRecvError::Empty));
+        let completion = background.completion();
+        assert_eq!(completion.try_recv(), Err(TryRecvError::Empty));
         tell.send(()).unwrap();
-        mark.recv().unwrap();
+        completion.recv().unwrap();
         // It never comes after a job that has failed.
         background.write(|frame| frame.step = 2).unwrap();
-        let mark = background.mark();
+        let completion = background.completion();
         tell.send(()).unwrap();
-        assert!(mark.recv().is_err());
-        assert!(background.settle().is_err() && background.mark().recv().is_err());
+        assert!(completion.recv().is_err());
+        assert!(background.wait_all().is_err() && background.completion().recv().is_err());
     }
 
     #[test]
     fn errors_are_told_at_the_next_occasion() {
         let work = |job: &Job| if step_of(job) == 2 { Err(OutputError::Elsewhere { is_input: true }) } else { Ok(()) };
-        for settle in [false, true] {
+        for wait in [false, true] {
             let mut background = Background::start(Path::new("x"), work).unwrap();
             background.write(|frame| frame.step = 1).unwrap();
             background.write(|frame| frame.step = 2).unwrap();
-            let told = if settle { background.settle() } else { background.write(|frame| frame.step = 3) };
+            let told = if wait { background.wait_all() } else { background.write(|frame| frame.step = 3) };
             assert!(matches!(told, Err(OutputError::Elsewhere { .. })), "{told:?}");
             assert_eq!(background.finished(), 1);
         }
@@ -276,7 +276,7 @@ mod tests {
     fn a_thread_that_panics_is_an_error() {
         let mut background = Background::start(Path::new("x"), |_| panic!("as it should here")).unwrap();
         background.write(|_| {}).unwrap();
-        let error = background.settle().unwrap_err().to_string();
+        let error = background.wait_all().unwrap_err().to_string();
         assert_eq!(error, "cannot write x: the thread that writes frames has ended");
         assert!(background.write(|_| {}).is_err() && background.poll().is_err());
     }

@@ -132,30 +132,30 @@ impl Frames {
         taken: Result<(), OutputError>,
         simulation: &mut Simulation,
     ) -> Result<(), OutputError> {
-        let written = taken.and_then(|()| self.background.settle());
-        let comm = simulation.line().1;
+        let written = taken.and_then(|()| self.background.wait_all());
+        let comm = simulation.comm();
         agree(comm, written)?;
         self.complete(self.finished());
-        agree(comm, self.background.settle())
+        agree(comm, self.background.wait_all())
     }
 
-    /// A mark that comes when all frames that were taken are on the disk. Where ranks write them together,
+    /// A signal that comes when all frames that were taken are on the disk. Where ranks write them together,
     /// they are when this returns, and there is none. All ranks call this, and fail together.
-    pub(super) fn mark(&mut self, simulation: &mut Simulation) -> Result<Option<Receiver<()>>, OutputError> {
-        if simulation.line().1.size() == 1 {
-            return Ok(Some(self.background.mark()));
+    pub(super) fn completion(&mut self, simulation: &mut Simulation) -> Result<Option<Receiver<()>>, OutputError> {
+        if simulation.comm().size() == 1 {
+            return Ok(Some(self.background.completion()));
         }
         self.wait(Ok(()), simulation).map(|()| None)
     }
 
     /// After a failure of all ranks: the frames that were taken are written as far as they can be.
-    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+    pub(super) fn finish_after_failure(&mut self, simulation: &mut Simulation) {
         // The failure that led here is the one to report.
-        let _ = self.background.settle();
+        let _ = self.background.wait_all();
         let mut finished = [-(self.finished() as f64)];
-        simulation.line().1.all_reduce(Reduction::Max, &mut finished);
+        simulation.comm().all_reduce(Reduction::Max, &mut finished);
         self.complete(-finished[0] as usize);
-        let _ = self.background.settle();
+        let _ = self.background.wait_all();
     }
 
     /// Frames of which this rank has written its piece, as far as it has heard.

@@ -26,9 +26,9 @@
 //! ```
 
 mod background;
+mod checkpoints;
 mod failure;
 mod frames;
-mod keep;
 mod options;
 mod ready;
 mod recorder;
@@ -42,14 +42,14 @@ pub use options::RunOptions;
 pub use ready::{Readiness, Ready};
 pub use resume::{Origin, ResumeError, Resumption};
 
-use crate::checkpoint::Writer;
+use crate::checkpoint::CheckpointWriter;
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::output::{Attach, OutputError, RunDirectory, Summary, agree};
 use crate::scene::{Scene, SceneError};
 use crate::step::{Simulation, StepError, StepReport};
 use crate::world::World;
+use checkpoints::Votes;
 use failure::check_dumps;
-use keep::Votes;
 use recorder::Recorder;
 use spent::Spent;
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ pub struct Run {
     tally: Tally,
     recorder: Option<Recorder>,
     /// Takes checkpoints, where there is a directory for them.
-    writer: Option<Writer>,
+    writer: Option<CheckpointWriter>,
     /// Seconds of the run before it has gone on.
     seconds_before: f64,
     /// Seconds of building the world, or of going on.
@@ -135,7 +135,7 @@ impl Run {
         let mut scene = scene.clone();
         options.apply(&mut scene);
         Self {
-            strict: resume::all_strict(options, simulation.line().1),
+            strict: resume::all_strict(options, simulation.comm()),
             steps_total: scene.time.steps(),
             started: Instant::now(),
             tally: Tally::default(),
@@ -166,12 +166,12 @@ impl Run {
     /// # Errors
     /// If a file cannot be written; on all ranks then.
     pub fn record_by(&mut self, make: impl FnOnce() -> Result<RunDirectory, OutputError>) -> Result<(), OutputError> {
-        let comm = self.simulation.line().1;
+        let comm = self.simulation.comm();
         comm.stage("output");
         let directory = make_together(comm, make)?;
         let folder = directory.checkpoints();
         self.recorder = Some(Recorder::start(directory, &self.scene, &mut self.simulation)?);
-        self.writer = Some(Writer::new(folder, self.scene.checkpoint, None));
+        self.writer = Some(CheckpointWriter::new(folder, self.scene.checkpoint, None));
         Ok(())
     }
 
@@ -182,7 +182,7 @@ impl Run {
     /// If the run does not have such a step, or has done it before it went on, or has several ranks.
     pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
-        let (done, total, ranks) = (self.tally.steps, self.steps_total, self.simulation.line().1.size());
+        let (done, total, ranks) = (self.tally.steps, self.steps_total, self.simulation.comm().size());
         check_dumps(&self.dumps, done, total, ranks)?;
         Ok(self)
     }
@@ -208,7 +208,7 @@ impl Run {
         self.complete(observe)
     }
 
-    /// As [`Run::to_end`], and keeps the line to the other ranks: they stay together until the run is
+    /// As [`Run::to_end`], and keeps the communicator: the ranks stay together until the run is
     /// dropped, so that each can say what it has to say before the first of them leaves.
     ///
     /// # Errors
@@ -216,19 +216,19 @@ impl Run {
     pub fn complete(&mut self, observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Summary, RunFailure> {
         let advanced = self.advance(observe);
         if let (Err(_), Some(recorder)) = (&advanced, &mut self.recorder) {
-            recorder.settle(&mut self.simulation);
+            recorder.finish_after_failure(&mut self.simulation);
         }
         let result = advanced.and_then(|()| self.end());
-        self.settle_checkpoint();
+        self.finish_pending_checkpoint();
         let mut summary = self.summary();
-        let judged = self.judge(&summary);
-        let failure = result.as_ref().err().or(judged.as_ref().err());
-        summary.failure = failure.map(|error| error.in_words(self.simulation.line().1));
+        let strict_result = self.check_strict(&summary);
+        let failure = result.as_ref().err().or(strict_result.as_ref().err());
+        summary.failure = failure.map(|error| error.in_words(self.simulation.comm()));
         let written = self.recorder.as_ref().map_or(Ok(()), |recorder| recorder.write_summary(&summary));
-        let written = agree(self.simulation.line().1, written);
+        let written = agree(self.simulation.comm(), written);
         // The first error is the one to report.
-        let result = result.and_then(|()| Ok(written?)).and(judged);
-        match failure::one_speaks(result, self.simulation.line().1) {
+        let result = result.and_then(|()| Ok(written?)).and(strict_result);
+        match failure::one_speaks(result, self.simulation.comm()) {
             Ok(()) => Ok(summary),
             Err(error) => Err(RunFailure { summary: Box::new(summary), error }),
         }
@@ -243,20 +243,20 @@ impl Run {
                 Some(recorder) => recorder.step(&self.tally, &report, &mut self.simulation),
                 None => Ok(()),
             };
-            self.trouble = self.writer.as_mut().and_then(Writer::trouble);
+            self.trouble = self.writer.as_mut().and_then(CheckpointWriter::trouble);
             let stop = written.is_ok() && observe(&self.progress(&report)).is_break();
             let votes = self.vote(stop, written)?;
             if votes.stop {
                 break;
             }
-            self.mind_checkpoints(&votes)?;
+            self.update_checkpoints(&votes)?;
         }
         Ok(())
     }
 
     /// A step of all ranks. What this one was not waiting, it was busy.
     fn step(&mut self) -> Result<StepReport, StepError> {
-        let waiting = |simulation: &mut Simulation| simulation.line().1.traffic().waiting;
+        let waiting = |simulation: &mut Simulation| simulation.comm().traffic().waiting;
         let (before, start) = (waiting(&mut self.simulation), Instant::now());
         let report = self.simulation.step()?;
         let waited = waiting(&mut self.simulation) - before;
@@ -268,10 +268,10 @@ impl Run {
     /// is busy with one. If one could not write, all fail. And frames of which all ranks have written
     /// their parts are completed.
     fn vote(&mut self, stop: bool, written: Result<(), OutputError>) -> Result<Votes, OutputError> {
-        let comm = self.simulation.line().1;
+        let comm = self.simulation.comm();
         comm.stage("output");
-        let due = comm.rank() == 0 && self.writer.as_ref().is_some_and(Writer::due_by_time);
-        let busy = self.writer.as_ref().is_some_and(Writer::is_busy);
+        let due = comm.rank() == 0 && self.writer.as_ref().is_some_and(CheckpointWriter::due_by_time);
+        let busy = self.writer.as_ref().is_some_and(CheckpointWriter::is_busy);
         let [stop, failed, due, busy] = [stop, written.is_err(), due, busy].map(|vote| f64::from(u8::from(vote)));
         // The fewest, by way of the most.
         let frames = -(self.recorder.as_ref().map_or(0, Recorder::frames_written) as f64);
@@ -311,7 +311,7 @@ impl Run {
 
     /// The last frame and the picture.
     fn record_end(&mut self) -> Result<(), RunError> {
-        self.simulation.line().1.stage("output");
+        self.simulation.comm().stage("output");
         let simulation = &mut self.simulation;
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.finish(self.tally.steps, simulation))?;
         Ok(())
@@ -324,7 +324,7 @@ impl Run {
         summary.seconds = spent.stages(summary.seconds, spent.total);
         let Origin { restarts, step, passed_over, .. } = self.origin.clone();
         (summary.restarts, summary.restarted_at, summary.passed_over) = (restarts, step, passed_over);
-        summary.checkpoints = self.writer.as_ref().map(Writer::summary).unwrap_or_default();
+        summary.checkpoints = self.writer.as_ref().map(CheckpointWriter::summary).unwrap_or_default();
         summary
     }
 
@@ -335,7 +335,7 @@ impl Run {
         Spent { start: self.seconds_start, total, ..recorded }
     }
 
-    fn judge(&self, summary: &Summary) -> Result<(), RunError> {
+    fn check_strict(&self, summary: &Summary) -> Result<(), RunError> {
         if self.strict { strictly(summary) } else { Ok(()) }
     }
 }
@@ -456,7 +456,7 @@ mod tests {
         let mut simulation = Simulation::from_scene(&scene).unwrap();
         (0..141).for_each(|_| drop(simulation.step().unwrap()));
         assert!(problem.contacts() > 100);
-        assert_eq!(&problem, simulation.problem());
+        assert_eq!(Some(problem), simulation.problem().map(|problem| problem.to_problem()));
 
         let run = Run::start(&scene, &steps(150)).unwrap();
         let error = run.dump_problems([7, 151]).err().unwrap();

@@ -4,7 +4,7 @@
 use super::recorder::Recorder;
 use super::resume::{Found, agree_to_resume, all_strict, blame, find, note_restart, open, record, summary_of_end};
 use super::{DumpError, Origin, ResumeError, Run, RunOptions, check_dumps};
-use crate::checkpoint::{Taken, Writer, engine, read_part};
+use crate::checkpoint::{CheckpointWriter, Taken, engine, read_part};
 use crate::comm::Communicator;
 use crate::output::{RunDirectory, Summary};
 use crate::scene::Scene;
@@ -70,8 +70,8 @@ impl Ready {
         &self.scene
     }
 
-    /// The line to the other ranks.
-    pub fn line(&mut self) -> &mut dyn Communicator {
+    /// The communicator.
+    pub fn comm(&mut self) -> &mut dyn Communicator {
         &mut *self.comm
     }
 
@@ -101,22 +101,22 @@ impl Ready {
                 let read = |rank| read_part(&folder, &head, rank);
                 let read =
                     |rank| read(rank).map(|part| part.state).map_err(|damage| blame(&folder, &head, rank, &damage));
-                Simulation::resume_anew(&scene, head.parts.len(), read, comm)?
+                Simulation::resume_redistributed(&scene, head.parts.len(), read, comm)?
             }
         };
         let taken = Taken { step: head.step, is_end: head.is_end };
         let recorder = Recorder::resume(directory.clone(), &scene, (head.step, past), spent, &mut simulation)?;
-        origin.restarts = note_restart(&directory, head.step, simulation.line().1)?;
+        origin.restarts = note_restart(&directory, head.step, simulation.comm())?;
         origin.step = Some(head.step);
-        origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.line().1.size());
+        origin.ranks = Some(head.parts.len()).filter(|&ranks| ranks != simulation.comm().size());
         origin.engine = Some(head.engine).filter(|other| *other != engine());
         Ok(Run {
-            strict: all_strict(&options, simulation.line().1),
+            strict: all_strict(&options, simulation.comm()),
             steps_total: scene.time.steps(),
             started,
             seconds_before: spent.total,
             seconds_start: spent.start + started.elapsed().as_secs_f64(),
-            writer: Some(Writer::new(folder, scene.checkpoint, Some(taken))),
+            writer: Some(CheckpointWriter::new(folder, scene.checkpoint, Some(taken))),
             tally,
             recorder: Some(recorder),
             dumps: BTreeSet::new(),
@@ -158,7 +158,7 @@ fn begin_anew(
         directory.clear()?;
         Ok(directory.clone())
     })?;
-    let restarts = note_restart(directory, 0, run.simulation.line().1)?;
+    let restarts = note_restart(directory, 0, run.simulation.comm())?;
     run.origin = Origin { restarts, step: Some(0), ..origin };
     Ok(run)
 }

@@ -11,7 +11,7 @@ use crate::output::{
 };
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
-use barchan_cone::Problem;
+use barchan_cone::ProblemRef;
 use std::time::Instant;
 
 /// Writes the files of a run, and counts the seconds that takes. Every rank has one, and all of them
@@ -41,11 +41,11 @@ impl Recorder {
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
         let start = Instant::now();
-        let comm = simulation.line().1;
+        let comm = simulation.comm();
         let opened = Self::open(directory, scene, comm.rank(), comm.size());
         let mut recorder = agree(comm, opened)?;
         let taken = recorder.frames.start(simulation);
-        agree(simulation.line().1, taken)?;
+        agree(simulation.comm(), taken)?;
         recorder.spent.output.add(start);
         Ok(recorder)
     }
@@ -78,7 +78,7 @@ impl Recorder {
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
         let opened = Self::reopen(directory, scene, step, past, simulation);
-        Ok(Self { spent, ..agree(simulation.line().1, opened)? })
+        Ok(Self { spent, ..agree(simulation.comm(), opened)? })
     }
 
     fn reopen(
@@ -88,7 +88,7 @@ impl Recorder {
         past: Past,
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
-        let comm = simulation.line().1;
+        let comm = simulation.comm();
         let (rank, ranks) = (comm.rank(), comm.size());
         let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
         let tables = if rank == 0 {
@@ -112,9 +112,9 @@ impl Recorder {
     /// Brings all rows to their files, and says what must be on the disk before a checkpoint counts. All
     /// ranks call this, and fail together.
     pub(super) fn before_checkpoint(&mut self, simulation: &mut Simulation) -> Result<Before, OutputError> {
-        let frames = self.frames.mark(simulation)?;
+        let frames = self.frames.completion(simulation)?;
         let before = self.flush().map(|before| Before { frames, ..before });
-        agree(simulation.line().1, before)
+        agree(simulation.comm(), before)
     }
 
     fn flush(&mut self) -> Result<Before, OutputError> {
@@ -162,16 +162,16 @@ impl Recorder {
 
     /// After a failure of all ranks: the last rows reach their files, and frames that are on their way come
     /// to an end. All ranks call this.
-    pub(super) fn settle(&mut self, simulation: &mut Simulation) {
+    pub(super) fn finish_after_failure(&mut self, simulation: &mut Simulation) {
         let start = Instant::now();
         // The failure that led here is the one to report.
         let _ = self.tables.as_mut().map_or(Ok(()), Tables::flush);
-        self.frames.settle(simulation);
+        self.frames.finish_after_failure(simulation);
         self.spent.output.add(start);
     }
 
     /// Writes a contact problem.
-    pub(super) fn problem(&mut self, step: u64, problem: &Problem) -> Result<(), OutputError> {
+    pub(super) fn problem(&mut self, step: u64, problem: ProblemRef<'_>) -> Result<(), OutputError> {
         let start = Instant::now();
         let result = self.directory.write_problem(step, problem);
         self.spent.output.add(start);
@@ -182,9 +182,9 @@ impl Recorder {
     pub(super) fn finish(&mut self, step: u64, simulation: &mut Simulation) -> Result<(), OutputError> {
         let start = Instant::now();
         let flushed = self.tables.as_mut().map_or(Ok(()), Tables::flush);
-        agree(simulation.line().1, flushed)?;
+        agree(simulation.comm(), flushed)?;
         self.frames.finish(step, simulation)?;
-        let (world, comm) = simulation.line();
+        let (world, comm) = simulation.world_and_comm();
         let drawn = self.directory.write_picture(comm, &world.bodies, &PictureOptions::default());
         agree(comm, drawn)?;
         self.spent.output.add(start);

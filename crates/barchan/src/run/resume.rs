@@ -1,4 +1,4 @@
-//! How a run goes on: from the newest checkpoint that is sound, or from its beginning.
+//! How a run goes on: from the newest checkpoint that is valid, or from its beginning.
 //!
 //! Nothing of the directory is touched before it is clear how to go on. Then tables are cut back to
 //! the checkpoint and frames after it are dropped, so that what follows fits on.
@@ -7,7 +7,7 @@ use super::frames::Past;
 use super::spent::Spent;
 use super::tally::Tally;
 use super::{Readiness, Ready, Run, RunOptions};
-use crate::checkpoint::{Damage, Head, Part, engine, read_head, read_part};
+use crate::checkpoint::{CheckpointHead, Damage, Part, engine, read_head, read_part};
 use crate::comm::{Communicator, Reduction};
 use crate::output::human::{counted, typed};
 use crate::output::{CheckpointFolder, OutputError, RunDirectory, Summary, agree, indexed_times};
@@ -74,9 +74,9 @@ pub struct Origin {
     pub ranks: Option<usize>,
 }
 
-/// A checkpoint that is sound, with this rank's part if there are as many ranks as parts.
+/// A checkpoint that is valid, with this rank's part if there are as many ranks as parts.
 pub(super) struct Found {
-    pub(super) head: Head,
+    pub(super) head: CheckpointHead,
     pub(super) past: Past,
     pub(super) part: Option<Part>,
 }
@@ -173,7 +173,7 @@ pub(super) fn open(path: &Path, comm: &mut dyn Communicator) -> Result<(RunDirec
     Ok((directory, SceneError::agree(comm, scene)?))
 }
 
-/// The newest checkpoint that is sound. Others are passed over, and rank 0 knows why.
+/// The newest checkpoint that is valid. Others are passed over, and rank 0 knows why.
 pub(super) fn find(
     directory: &RunDirectory,
     scene: &Scene,
@@ -198,11 +198,11 @@ pub(super) fn find(
         comm.broadcast(&mut chosen);
         comm.broadcast(&mut past);
         if chosen.is_empty() {
-            // What may be sound elsewhere is not thrown away.
+            // What may be valid elsewhere is not thrown away.
             let usable = if passed_over.is_empty() { Ok(()) } else { Err(refusal(directory, passed_over)) };
             return agree_to_resume(comm, usable).map(|()| None);
         }
-        let (Ok(head), Some(past)) = (Head::read(&chosen), Past::unpack(&past)) else {
+        let (Ok(head), Some(past)) = (CheckpointHead::read(&chosen), Past::unpack(&past)) else {
             return Err(ResumeError::Elsewhere);
         };
         let is_same = match head.is_of(scene) {
@@ -229,7 +229,7 @@ fn look(
     step: u64,
     remains: &Remains,
     scene: &Scene,
-) -> Result<(Head, Past), String> {
+) -> Result<(CheckpointHead, Past), String> {
     let blame = |what: String| format!("{}: {what}", folder.head(step).display());
     let head = read_head(folder, step).map_err(|damage| blame(damage.to_string()))?;
     if remains.rows < step {
@@ -259,10 +259,10 @@ fn refusal(directory: &RunDirectory, passed_over: &[String]) -> ResumeError {
 }
 
 /// Reads this rank's part, if there are as many as ranks; else looks at its share of them. If any rank
-/// has found one that is not sound, none has; rank 0 knows why.
+/// has found one that is not valid, none has; rank 0 knows why.
 fn read_own(
     folder: &CheckpointFolder,
-    head: &Head,
+    head: &CheckpointHead,
     scene: &Scene,
     comm: &mut dyn Communicator,
 ) -> Result<Option<Part>, Option<String>> {
@@ -294,7 +294,7 @@ fn read_own(
     }
 }
 
-pub(super) fn blame(folder: &CheckpointFolder, head: &Head, rank: usize, damage: &Damage) -> String {
+pub(super) fn blame(folder: &CheckpointFolder, head: &CheckpointHead, rank: usize, damage: &Damage) -> String {
     format!("{}: {damage}", folder.part(head.step, rank).display())
 }
 
@@ -302,7 +302,7 @@ pub(super) fn blame(folder: &CheckpointFolder, head: &Head, rank: usize, damage:
 pub(super) fn record(
     part: Option<&Part>,
     folder: &CheckpointFolder,
-    head: &Head,
+    head: &CheckpointHead,
     comm: &mut dyn Communicator,
 ) -> Result<(Tally, Spent), ResumeError> {
     let mut bytes = match part {

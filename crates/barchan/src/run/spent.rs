@@ -1,7 +1,7 @@
 //! Where the seconds of a run go that are not those of its steps, so that every second is in some line of
 //! the summary.
 
-use crate::output::StageSeconds;
+use crate::output::RunSeconds;
 use crate::util::pack::{Pack, Unpacker};
 use std::time::Instant;
 
@@ -42,10 +42,10 @@ impl Told {
 impl Spent {
     /// All lines of the summary, with those of the steps and of the whole run. What is in none of the
     /// others is the rest: observers, votes, and what cannot be told apart.
-    pub(super) fn stages(&self, steps: StageSeconds, total: f64) -> StageSeconds {
+    pub(super) fn stages(&self, steps: RunSeconds, total: f64) -> RunSeconds {
         let (start, output, checkpoint) = (self.start, self.output.all, self.checkpoint.all);
-        let all = StageSeconds { start, output, checkpoint, other: 0.0, total, ..steps };
-        StageSeconds { other: (total - all.sum()).max(0.0), ..all }
+        let all = RunSeconds { start, output, checkpoint, other: 0.0, total, ..steps };
+        RunSeconds { other: (total - all.sum()).max(0.0), ..all }
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         spent.pack(&mut bytes);
         assert_eq!(Unpacker::new(&bytes).take(), Some(spent));
         assert_eq!(spent.checkpoint.tell(), 0.5);
-        let steps = StageSeconds { solve: 5.0, broad: 1.5, ..StageSeconds::default() };
+        let steps = RunSeconds { solve: 5.0, broad: 1.5, ..RunSeconds::default() };
         let stages = spent.stages(steps, 16.0);
         assert_eq!((stages.start, stages.output, stages.checkpoint, stages.other), (1.0, 2.0, 3.5, 3.0));
         assert_eq!((stages.sum(), stages.total), (16.0, 16.0));

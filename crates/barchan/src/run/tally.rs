@@ -2,9 +2,7 @@
 
 use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
-use crate::output::{
-    ByRank, CheckpointSummary, Share, SolverSummary, StageSeconds, Summary, hash_text, peak_rss_bytes,
-};
+use crate::output::{ByRank, CheckpointSummary, RunSeconds, Share, SolverSummary, Summary, hash_text, peak_rss_bytes};
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
 use crate::util::pack::{Pack, Unpacker};
@@ -26,7 +24,7 @@ pub(super) struct Tally {
     operator_applications: u64,
     residual_max: f64,
     converged: u64,
-    seconds: StageSeconds,
+    seconds: RunSeconds,
     /// Seconds of steps in which this rank did not wait for others.
     pub(super) busy: f64,
 }
@@ -74,8 +72,8 @@ impl Tally {
         };
         let energy = simulation.energy();
         let by_rank = self.by_rank(scene, simulation);
-        let (world, comm) = simulation.line();
-        let mut bodies = [world.bodies.bounded_len() as f64];
+        let (world, comm) = simulation.world_and_comm();
+        let mut bodies = [world.bodies.owned_bounded_len() as f64];
         comm.all_reduce(Reduction::Sum, &mut bodies);
         let mut memory = [peak_rss_bytes() as f64];
         comm.all_reduce(Reduction::Max, &mut memory);
@@ -107,13 +105,13 @@ impl Tally {
 
     /// What each rank had and did, for rank 0 of several.
     fn by_rank(&self, scene: &Scene, simulation: &mut Simulation) -> Option<ByRank> {
-        let contacts = simulation.impulses().count() as u64;
-        let bodies = simulation.world.bodies.bounded_len() as u64;
+        let contacts = simulation.contacts().len() as u64;
+        let bodies = simulation.world.bodies.owned_bounded_len() as u64;
         let domain = simulation.domain().filter(|domain| domain.ranks() > 1)?;
         let traffic = domain.traffic();
         let own = Share {
             bodies,
-            copies: domain.copies() as u64,
+            copies: domain.ghosts() as u64,
             contacts,
             neighbours: domain.neighbours() as u64,
             messages: traffic.messages,
@@ -141,7 +139,7 @@ impl Pack for Tally {
         [*steps, *contacts as u64, *iterations, *operator_applications, *converged].pack(out);
         iterations_max.pack(out);
         [*time, penetration.max, penetration.mean, *residual_max, *busy].pack(out);
-        let StageSeconds { exchange, broad, narrow, solve, integrate, .. } = *seconds;
+        let RunSeconds { exchange, broad, narrow, solve, integrate, .. } = *seconds;
         [exchange, broad, narrow, solve, integrate].pack(out);
         (taken.len() as u64).pack(out);
         for (name, steps) in taken {
@@ -172,7 +170,7 @@ impl Pack for Tally {
             operator_applications,
             residual_max,
             converged: converged.min(steps),
-            seconds: StageSeconds { exchange, broad, narrow, solve, integrate, ..StageSeconds::default() },
+            seconds: RunSeconds { exchange, broad, narrow, solve, integrate, ..RunSeconds::default() },
             busy,
         })
     }

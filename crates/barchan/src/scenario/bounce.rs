@@ -1,7 +1,7 @@
 //! A bouncing sphere.
 
 use super::offers;
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
@@ -15,8 +15,18 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "bounce",
     summary: "a bouncing sphere: rebound n reaches e^(2n) of the height",
     parameters: &[
-        Parameter { name: "height", default: 1.0, range: Range::NotNegative, help: "clearance at the start, m" },
-        Parameter { name: "restitution", default: 0.8, range: Range::Fraction, help: "coefficient of restitution e" },
+        Parameter {
+            name: "height",
+            default: 1.0,
+            range: ParameterRange::NotNegative,
+            help: "clearance at the start, m",
+        },
+        Parameter {
+            name: "restitution",
+            default: 0.8,
+            range: ParameterRange::Fraction,
+            help: "coefficient of restitution e",
+        },
     ],
     build: |parameters| {
         let radius = 0.1;

@@ -2,7 +2,7 @@
 
 use super::gas::Gas;
 use super::scaling::{PER_RANK, RANKS, size};
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{Scene, Time};
 use crate::world::Material;
 use std::f64::consts::PI;
@@ -24,10 +24,25 @@ pub(super) static SCENARIO: Scenario = Scenario {
         size("nz", 25.0, "spheres along z"),
         PER_RANK,
         RANKS,
-        Parameter { name: "fraction", default: 0.01, range: Range::Positive, help: "of the box, by volume" },
-        Parameter { name: "speed", default: 0.1, range: Range::NotNegative, help: "largest along each axis, m/s" },
-        Parameter { name: "restitution", default: 1.0, range: Range::Fraction, help: "coefficient of restitution" },
-        Parameter { name: "friction", default: 0.0, range: Range::NotNegative, help: "coefficient of friction" },
+        Parameter { name: "fraction", default: 0.01, range: ParameterRange::Positive, help: "of the box, by volume" },
+        Parameter {
+            name: "speed",
+            default: 0.1,
+            range: ParameterRange::NotNegative,
+            help: "largest along each axis, m/s",
+        },
+        Parameter {
+            name: "restitution",
+            default: 1.0,
+            range: ParameterRange::Fraction,
+            help: "coefficient of restitution",
+        },
+        Parameter {
+            name: "friction",
+            default: 0.0,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let radius = 0.01;

@@ -8,7 +8,7 @@
 
 use super::offers;
 use super::scaling;
-use super::{Parameter, Parameters, Range};
+use super::{Parameter, ParameterRange, Parameters};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Radius, Scene, Time};
 use crate::shape::Shape;
 use crate::world::{Material, Motion, PairException};
@@ -18,10 +18,10 @@ use glam::DVec3;
 const SMALLEST: f64 = 0.8;
 
 pub(super) const RADIUS: Parameter =
-    Parameter { name: "radius", default: 5e-3, range: Range::Positive, help: "of the largest grains, m" };
+    Parameter { name: "radius", default: 5e-3, range: ParameterRange::Positive, help: "of the largest grains, m" };
 
 pub(super) const fn friction(default: f64) -> Parameter {
-    Parameter { name: "friction", default, range: Range::NotNegative, help: "of grains, floors and end walls" }
+    Parameter { name: "friction", default, range: ParameterRange::NotNegative, help: "of grains, floors and end walls" }
 }
 
 /// A block of grains as wide as the channel, which runs along x.

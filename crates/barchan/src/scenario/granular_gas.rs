@@ -2,7 +2,7 @@
 
 use super::gas::Gas;
 use super::scaling::{PER_RANK, RANKS, size};
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{Scene, Time};
 use crate::world::Material;
 
@@ -24,10 +24,25 @@ pub(super) static SCENARIO: Scenario = Scenario {
         size("nz", 25.0, "spheres along z"),
         PER_RANK,
         RANKS,
-        Parameter { name: "spacing", default: 0.011, range: Range::Positive, help: "of the grid, m" },
-        Parameter { name: "speed", default: 0.2, range: Range::NotNegative, help: "largest along each axis, m/s" },
-        Parameter { name: "friction", default: 0.1, range: Range::NotNegative, help: "coefficient of friction" },
-        Parameter { name: "periodic", default: 0.0, range: Range::Flag, help: "1 for a periodic cell without walls" },
+        Parameter { name: "spacing", default: 0.011, range: ParameterRange::Positive, help: "of the grid, m" },
+        Parameter {
+            name: "speed",
+            default: 0.2,
+            range: ParameterRange::NotNegative,
+            help: "largest along each axis, m/s",
+        },
+        Parameter {
+            name: "friction",
+            default: 0.1,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
+        Parameter {
+            name: "periodic",
+            default: 0.0,
+            range: ParameterRange::Flag,
+            help: "1 for a periodic cell without walls",
+        },
     ],
     build: |parameters| {
         let gas = Gas {

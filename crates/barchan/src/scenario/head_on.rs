@@ -1,6 +1,6 @@
 //! Two spheres collide.
 
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
@@ -14,9 +14,19 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "head-on",
     summary: "two spheres collide: momentum exact, rebound e times approach",
     parameters: &[
-        Parameter { name: "offset", default: 0.0, range: Range::Fraction, help: "of the paths, in diameters" },
-        Parameter { name: "restitution", default: 0.7, range: Range::Fraction, help: "coefficient of restitution e" },
-        Parameter { name: "friction", default: 0.0, range: Range::NotNegative, help: "coefficient of friction" },
+        Parameter { name: "offset", default: 0.0, range: ParameterRange::Fraction, help: "of the paths, in diameters" },
+        Parameter {
+            name: "restitution",
+            default: 0.7,
+            range: ParameterRange::Fraction,
+            help: "coefficient of restitution e",
+        },
+        Parameter {
+            name: "friction",
+            default: 0.0,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let radius = 0.01;

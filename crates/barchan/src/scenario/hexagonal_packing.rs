@@ -1,7 +1,7 @@
 //! A hexagonal close packing that slides down a ramp (S4 7.2.2).
 
 use super::scaling::{self, PER_RANK, RANKS, size};
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
@@ -24,9 +24,19 @@ pub(super) static SCENARIO: Scenario = Scenario {
         size("nz", 10.0, "layers"),
         PER_RANK,
         RANKS,
-        Parameter { name: "angle", default: 30.0, range: Range::Degrees, help: "of the ramp, degrees" },
-        Parameter { name: "speed", default: 0.1, range: Range::NotNegative, help: "downhill at the start, m/s" },
-        Parameter { name: "friction", default: 0.85, range: Range::NotNegative, help: "coefficient of friction" },
+        Parameter { name: "angle", default: 30.0, range: ParameterRange::Degrees, help: "of the ramp, degrees" },
+        Parameter {
+            name: "speed",
+            default: 0.1,
+            range: ParameterRange::NotNegative,
+            help: "downhill at the start, m/s",
+        },
+        Parameter {
+            name: "friction",
+            default: 0.85,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let [nx, ny, nz] = scaling::counts(parameters, [true, true, false]);
@@ -91,8 +101,9 @@ mod tests {
         for (i, a) in x.iter().enumerate() {
             for b in &x[..i] {
                 for shift in 0..9 {
-                    let way = DVec3::new(f64::from(shift % 3 - 1) * length.x, f64::from(shift / 3 - 1) * length.y, 0.0);
-                    let distance = a.distance(*b + way);
+                    let offset =
+                        DVec3::new(f64::from(shift % 3 - 1) * length.x, f64::from(shift / 3 - 1) * length.y, 0.0);
+                    let distance = a.distance(*b + offset);
                     assert!(distance > 2e-3 * (1.0 - 1e-9), "{a} and {b} overlap");
                     count += u64::from(distance < touching);
                 }

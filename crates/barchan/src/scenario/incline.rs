@@ -1,7 +1,7 @@
 //! A sphere on an inclined plane.
 
 use super::offers;
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
@@ -15,8 +15,13 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "incline",
     summary: "a sphere on an inclined plane: rolls iff friction is at least (2/7) tan(angle)",
     parameters: &[
-        Parameter { name: "angle", default: 20.0, range: Range::Degrees, help: "of the plane, degrees" },
-        Parameter { name: "friction", default: 0.5, range: Range::NotNegative, help: "coefficient of friction" },
+        Parameter { name: "angle", default: 20.0, range: ParameterRange::Degrees, help: "of the plane, degrees" },
+        Parameter {
+            name: "friction",
+            default: 0.5,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let (angle, radius) = (parameters.get("angle").to_radians(), 0.1);

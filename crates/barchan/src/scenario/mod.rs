@@ -21,9 +21,9 @@ mod shaken_box;
 mod silo;
 mod slide_to_roll;
 
-pub use parameters::{Parameter, Parameters, Range};
+pub use parameters::{Parameter, ParameterRange, Parameters};
 
-use crate::scene::{Fault, Place, Scene, SceneError, nearest, quoted, top_level_keys};
+use crate::scene::{Fault, Location, Scene, SceneError, nearest, quoted, top_level_keys};
 
 /// A family of scenes with a name.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub fn find(name: &str) -> Result<&'static Scenario, SceneError> {
         let names = || SCENARIOS.iter().map(|scenario| scenario.name);
         let hint = nearest(name, names()).map_or(".".into(), |best| format!("; did you mean \"{best}\"?"));
         let message = format!("there is no such scenario{hint} Known are {}", quoted(names()));
-        SceneError::new(Place::Whole(format!("scenario \"{name}\"")), "", message)
+        SceneError::new(Location::Whole(format!("scenario \"{name}\"")), "", message)
     })
 }
 
@@ -81,7 +81,7 @@ impl Scenario {
             if let Some(parameter) = self.parameters.iter().find(|p| p.name == key) {
                 let number = parameter
                     .parse(value)
-                    .map_err(|message| SceneError::new(Place::Override(key.clone()), "", message))?;
+                    .map_err(|message| SceneError::new(Location::Override(key.clone()), "", message))?;
                 parameters.set(parameter.name, number);
             } else {
                 self.known(key)?;
@@ -97,8 +97,8 @@ impl Scenario {
             scene = Scene::from_toml_with(&scene.to_toml(), &origin, &rest)?;
         }
         offers.into_iter().for_each(|offer| scene.offer(offer));
-        let fault = |p: crate::scene::Problem| {
-            let place = Place::Whole(origin.clone());
+        let fault = |p: crate::scene::InvalidValue| {
+            let place = Location::Whole(origin.clone());
             Fault { place, path: p.path, message: p.message }
         };
         let faults: Vec<Fault> = scene.validate().into_iter().map(fault).collect();
@@ -120,7 +120,7 @@ impl Scenario {
             quoted(parameters()),
             quoted(top_level_keys()),
         );
-        Err(SceneError::new(Place::Override(key.into()), "", message))
+        Err(SceneError::new(Location::Override(key.into()), "", message))
     }
 }
 

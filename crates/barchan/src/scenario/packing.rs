@@ -1,7 +1,7 @@
 //! A random packing of equal spheres, settled from a dilute cloud.
 
 use super::offers;
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, Fill, OutputOptions, Scene, Time};
 use crate::shape::{Container, Face, Shape};
 use crate::world::Material;
@@ -19,8 +19,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "packing",
     summary: "a random packing of equal spheres: density and contacts depend on friction",
     parameters: &[
-        Parameter { name: "bodies", default: 1000.0, range: Range::Count, help: "how many spheres" },
-        Parameter { name: "friction", default: 0.5, range: Range::NotNegative, help: "0 for a close packing" },
+        Parameter { name: "bodies", default: 1000.0, range: ParameterRange::Count, help: "how many spheres" },
+        Parameter { name: "friction", default: 0.5, range: ParameterRange::NotNegative, help: "0 for a close packing" },
     ],
     build: |parameters| {
         let (bodies, radius) = (parameters.count("bodies"), 0.01);

@@ -2,7 +2,7 @@
 
 /// The values that a parameter may take. All are finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Range {
+pub enum ParameterRange {
     /// Whole numbers from 1 on.
     Count,
     /// Whole numbers from 0 on.
@@ -27,7 +27,7 @@ pub struct Parameter {
     /// Its value unless chosen.
     pub default: f64,
     /// The values it may take.
-    pub range: Range,
+    pub range: ParameterRange,
     /// What it means.
     pub help: &'static str,
 }
@@ -42,17 +42,17 @@ impl Parameter {
             return Err(format!("must be a finite number, but is {number:?}"));
         }
         let (good, wanted) = match self.range {
-            Range::Count => {
+            ParameterRange::Count => {
                 (number >= 1.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 1 on")
             }
-            Range::CountOrNone => {
+            ParameterRange::CountOrNone => {
                 (number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 0 on")
             }
-            Range::Flag => (number == 0.0 || number == 1.0, "be 0 for no or 1 for yes"),
-            Range::Positive => (number > 0.0, "be greater than 0"),
-            Range::NotNegative => (number >= 0.0, "not be negative"),
-            Range::Fraction => ((0.0..=1.0).contains(&number), "lie between 0 and 1"),
-            Range::Degrees => ((0.0..90.0).contains(&number), "be an angle from 0 to below 90 degrees"),
+            ParameterRange::Flag => (number == 0.0 || number == 1.0, "be 0 for no or 1 for yes"),
+            ParameterRange::Positive => (number > 0.0, "be greater than 0"),
+            ParameterRange::NotNegative => (number >= 0.0, "not be negative"),
+            ParameterRange::Fraction => ((0.0..=1.0).contains(&number), "lie between 0 and 1"),
+            ParameterRange::Degrees => ((0.0..90.0).contains(&number), "be an angle from 0 to below 90 degrees"),
         };
         if good { Ok(number) } else { Err(format!("must {wanted}, but is {number:?}")) }
     }

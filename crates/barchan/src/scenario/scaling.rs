@@ -4,22 +4,22 @@
 //! so many along each axis, and blocks are put together as evenly as the number of ranks allows
 //! (S2 6, S4 7.5).
 
-use super::{Parameter, Parameters, Range};
+use super::{Parameter, ParameterRange, Parameters};
 
 /// Bodies along x, y and z, if not by rank.
 pub(super) const fn size(name: &'static str, default: f64, help: &'static str) -> Parameter {
-    Parameter { name, default, range: Range::Count, help }
+    Parameter { name, default, range: ParameterRange::Count, help }
 }
 
 pub(super) const PER_RANK: Parameter = Parameter {
     name: "per_rank",
     default: 0.0,
-    range: Range::CountOrNone,
+    range: ParameterRange::CountOrNone,
     help: "bodies of a rank along each axis, instead of nx, ny and nz; 0 for none",
 };
 
 pub(super) const RANKS: Parameter =
-    Parameter { name: "ranks", default: 1.0, range: Range::Count, help: "by which per_rank is multiplied" };
+    Parameter { name: "ranks", default: 1.0, range: ParameterRange::Count, help: "by which per_rank is multiplied" };
 
 /// Bodies along each axis; along axes that are not `split`, a rank has all of them.
 pub(super) fn counts(parameters: &Parameters, split: [bool; 3]) -> [u32; 3] {

@@ -6,7 +6,7 @@
 //! as neighbours and walls allow.
 
 use super::offers;
-use super::{Parameter, Parameters, Range, Scenario};
+use super::{Parameter, ParameterRange, Parameters, Scenario};
 use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
 use crate::shape::{Container, Face, Shape};
 use crate::world::Material;
@@ -18,7 +18,7 @@ pub(super) static SEDIMENTATION: Scenario = Scenario {
     name: "sedimentation",
     summary: "spheres settle in a box 50 radii high (De et al., V-C)",
     parameters: &[
-        Parameter { name: "bodies", default: 25_000.0, range: Range::Count, help: "how many spheres" },
+        Parameter { name: "bodies", default: 25_000.0, range: ParameterRange::Count, help: "how many spheres" },
         RADIUS,
         FRICTION,
     ],
@@ -34,7 +34,7 @@ pub(super) static SHALLOW: Scenario = Scenario {
     name: "sedimentation-shallow",
     summary: "the larger set-up of the same paper: wider, sparser, coarser steps (De et al., V-D)",
     parameters: &[
-        Parameter { name: "bodies", default: 100_000.0, range: Range::Count, help: "how many spheres" },
+        Parameter { name: "bodies", default: 100_000.0, range: ParameterRange::Count, help: "how many spheres" },
         RADIUS,
         FRICTION,
     ],
@@ -48,13 +48,13 @@ pub(super) static SHALLOW: Scenario = Scenario {
 const RADIUS: Parameter = Parameter {
     name: "radius",
     default: 0.01,
-    range: Range::Positive,
+    range: ParameterRange::Positive,
     help: "of the spheres, m; the box scales with it, times with its root",
 };
 const FRICTION: Parameter = Parameter {
     name: "friction",
     default: 0.5,
-    range: Range::NotNegative,
+    range: ParameterRange::NotNegative,
     help: "coefficient of friction between all surfaces",
 };
 

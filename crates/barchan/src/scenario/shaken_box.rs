@@ -1,7 +1,7 @@
 //! A closed box that shakes spheres of many sizes: kinematic motion, a fill and a distribution.
 
 use super::offers;
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, Fill, OutputOptions, Radius, Scene, Time};
 use crate::shape::Shape;
 use crate::world::{Material, Motion, Oscillation};
@@ -15,10 +15,10 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "shaken-box",
     summary: "spheres of many sizes in a box that oscillates vertically",
     parameters: &[
-        Parameter { name: "bodies", default: 2000.0, range: Range::Count, help: "how many spheres" },
-        Parameter { name: "amplitude", default: 0.005, range: Range::NotNegative, help: "of the shake, m" },
-        Parameter { name: "frequency", default: 10.0, range: Range::NotNegative, help: "of the shake, 1/s" },
-        Parameter { name: "friction", default: 0.4, range: Range::NotNegative, help: "between all surfaces" },
+        Parameter { name: "bodies", default: 2000.0, range: ParameterRange::Count, help: "how many spheres" },
+        Parameter { name: "amplitude", default: 0.005, range: ParameterRange::NotNegative, help: "of the shake, m" },
+        Parameter { name: "frequency", default: 10.0, range: ParameterRange::NotNegative, help: "of the shake, 1/s" },
+        Parameter { name: "friction", default: 0.4, range: ParameterRange::NotNegative, help: "between all surfaces" },
     ],
     build: |parameters| {
         let bodies = parameters.count("bodies");

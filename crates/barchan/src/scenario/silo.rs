@@ -5,7 +5,7 @@
 
 use super::grains::{Grains, RADIUS, friction};
 use super::scaling::{PER_RANK, RANKS, size};
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::Scene;
 use glam::DVec3;
 
@@ -27,7 +27,12 @@ pub(super) static SCENARIO: Scenario = Scenario {
         PER_RANK,
         RANKS,
         RADIUS,
-        Parameter { name: "slit", default: 6.0, range: Range::Positive, help: "least width, in largest diameters" },
+        Parameter {
+            name: "slit",
+            default: 6.0,
+            range: ParameterRange::Positive,
+            help: "least width, in largest diameters",
+        },
         friction(0.4),
     ],
     build: |parameters| {
@@ -63,8 +68,7 @@ mod tests {
     fn the_floor_is_tight_but_for_the_slit() {
         let scene = SCENARIO.scene(&[]).unwrap();
         let world = scene.build().unwrap();
-        let fixed =
-            |i: &usize| world.bodies.motion[*i] == Motion::Fixed && world.bodies.shape[*i].bounding_radius().is_some();
+        let fixed = |i: &usize| world.bodies.motion[*i] == Motion::Fixed && !world.bodies.is_wall(*i);
         let x: Vec<DVec3> = (0..world.bodies.len()).filter(fixed).map(|i| world.bodies.position[i]).collect();
         assert!(x.len() > 100, "{}", x.len());
         let wide = 49.0 * 5e-3;

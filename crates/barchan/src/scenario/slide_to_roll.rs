@@ -1,6 +1,6 @@
 //! A sphere that slides first and rolls then.
 
-use super::{Parameter, Range, Scenario};
+use super::{Parameter, ParameterRange, Scenario};
 use crate::scene::{BodySpec, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
@@ -14,8 +14,13 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "slide-to-roll",
     summary: "a sliding sphere comes to roll at 5/7 of its speed",
     parameters: &[
-        Parameter { name: "speed", default: 1.0, range: Range::Positive, help: "at the start, v0, m/s" },
-        Parameter { name: "friction", default: 0.2, range: Range::NotNegative, help: "coefficient of friction" },
+        Parameter { name: "speed", default: 1.0, range: ParameterRange::Positive, help: "at the start, v0, m/s" },
+        Parameter {
+            name: "friction",
+            default: 0.2,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let radius = 0.1;

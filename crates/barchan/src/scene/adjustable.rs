@@ -202,14 +202,14 @@ impl Check<'_> {
             let value = match self.scene.adjustable_value(key) {
                 Ok(value) => value,
                 Err(message) => {
-                    self.unless(true, &at("key"), || message);
+                    self.report_if(true, &at("key"), || message);
                     continue;
                 }
             };
             let twice = self.scene.adjustable[..i].iter().any(|other| segments(&other.key) == segments(key));
-            self.unless(twice, &at("key"), || format!("\"{key}\" is listed twice"));
-            self.unless(min >= max, &at("max"), || format!("must exceed min, which is {min:?}, but is {max:?}"));
-            self.unless(min < max && (value < *min || value > *max), &at("key"), || {
+            self.report_if(twice, &at("key"), || format!("\"{key}\" is listed twice"));
+            self.report_if(min >= max, &at("max"), || format!("must exceed min, which is {min:?}, but is {max:?}"));
+            self.report_if(min < max && (value < *min || value > *max), &at("key"), || {
                 format!("\"{key}\" is {value:?}, which does not lie between min {min:?} and max {max:?}")
             });
             for (name, end) in [("min", *min), ("max", *max)] {
@@ -218,7 +218,7 @@ impl Check<'_> {
         }
     }
 
-    /// At either end of its range the number must be a sound one.
+    /// At either end of its range the number must be a valid one.
     fn end_of_range(&mut self, path: &str, key: &str, end: f64) {
         if !self.problems.is_empty() || !end.is_finite() {
             return;
@@ -228,7 +228,7 @@ impl Check<'_> {
             *number = end;
         }
         if let Some(problem) = scene.validate().first() {
-            self.unless(true, path, || format!("{} {}", problem.path, problem.message));
+            self.report_if(true, path, || format!("{} {}", problem.path, problem.message));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! sent for it: what a body is depends on the scene alone. A fill keeps clear of all that came before
 //! it, so it is made with a margin, and what came before it is made for that margin too.
 
-use super::error::{Fault, Place, SceneError};
+use super::error::{Fault, Location, SceneError};
 use super::fill::{Crowded, Plan};
 use super::home::home;
 use super::{Ball, Lattice, Scene};
@@ -57,8 +57,8 @@ impl Scene {
         })
     }
 
-    fn place(&self) -> Place {
-        Place::Whole(format!("scene \"{}\"", self.name))
+    fn place(&self) -> Location {
+        Location::Whole(format!("scene \"{}\"", self.name))
     }
 
     /// The world without its bodies.
@@ -66,7 +66,7 @@ impl Scene {
     /// # Errors
     /// If the scene is not valid.
     pub(crate) fn build_empty(&self) -> Result<World, SceneError> {
-        let fault = |p: super::Problem| Fault { place: self.place(), path: p.path, message: p.message };
+        let fault = |p: super::InvalidValue| Fault { place: self.place(), path: p.path, message: p.message };
         let faults: Vec<Fault> = self.validate().into_iter().map(fault).collect();
         if !faults.is_empty() {
             return Err(SceneError { faults });
@@ -120,7 +120,7 @@ impl Scene {
             }
             id += self.fill[i].count;
         }
-        world.bodies.keep_ids_below(id);
+        world.bodies.reserve_ids_below(id);
         Ok(world)
     }
 
@@ -179,6 +179,7 @@ impl Scene {
                     group: spec.group,
                     motion: spec.motion,
                     rotation: spec.rotation,
+                    mass: None,
                 };
                 world.add_with_id(id, body);
             }
@@ -226,14 +227,14 @@ fn images(periods: &Periods, (x, radius): (DVec3, f64)) -> impl Iterator<Item = 
     let length = periods.length();
     let along = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
     let (i, j, k) = (along(0), along(1), along(2));
-    let way = move |n: i32, axis: usize| if n == 0 { 0.0 } else { f64::from(n) * length[axis] };
-    let ways = k.flat_map(move |k| {
+    let offset = move |n: i32, axis: usize| if n == 0 { 0.0 } else { f64::from(n) * length[axis] };
+    let offsets = k.flat_map(move |k| {
         j.clone().flat_map({
             let i = i.clone();
-            move |j| i.clone().map(move |i| DVec3::new(way(i, 0), way(j, 1), way(k, 2)))
+            move |j| i.clone().map(move |i| DVec3::new(offset(i, 0), offset(j, 1), offset(k, 2)))
         })
     });
-    ways.map(move |way| (x + way, radius))
+    offsets.map(move |offset| (x + offset, radius))
 }
 
 #[cfg(test)]
@@ -371,19 +372,18 @@ mod tests {
     /// Asserts that the parts of the ranks are the whole.
     fn assert_parts(scene: &Scene, axis: usize, cuts: &[f64]) {
         let whole = scene.build().unwrap();
-        let unbounded = whole.bodies.len() - whole.bodies.bounded_len();
+        let unbounded = whole.bodies.len() - whole.bodies.owned_bounded_len();
         let mut seen = std::collections::BTreeMap::new();
         for slab in Slabs::all(axis, cuts) {
             let part = scene.build_part(&slab).unwrap();
             assert!(part.bodies.id.is_sorted());
-            assert_eq!(part.bodies.len() - part.bodies.bounded_len(), unbounded, "every rank has every wall");
+            assert_eq!(part.bodies.len() - part.bodies.owned_bounded_len(), unbounded, "every rank has every wall");
             assert_eq!((&part.external, &part.prescribed), (&whole.external, &whole.prescribed));
             for i in 0..part.bodies.len() {
                 let body = bits(&part, i);
-                let owned =
-                    body.2.bounding_radius().is_none() || slab.owner(part.bodies.position[i]) == Some(slab.rank);
+                let owned = body.2.is_unbounded() || slab.owner(part.bodies.position[i]) == Some(slab.rank);
                 assert!(owned, "rank {} has body {}", slab.rank, body.0);
-                let wall = body.2.bounding_radius().is_none();
+                let wall = body.2.is_unbounded();
                 assert!(seen.insert(body.0, body).is_none() || wall, "a body is made twice");
             }
             let mut part = part;

@@ -109,14 +109,14 @@ fn level_of(radius: f64, smallest: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{Entry, Purpose, Stream};
+    use super::super::random::{EntryKind, Purpose, Stream};
     use super::*;
 
     #[test]
     fn agrees_with_looking_at_every_ball() {
         let (low, high) = (DVec3::new(-1.0, 0.0, 2.0), DVec3::new(1.0, 3.0, 2.5));
         let mut cells = Cells::new(low, high, 0.002, 0.2, 600);
-        let stream = Stream::new(1, Entry::Fill, 0);
+        let stream = Stream::new(1, EntryKind::Fill, 0);
         let mut balls: Vec<(DVec3, f64)> = Vec::new();
         let mut hits = 0;
         for k in 0..600 {

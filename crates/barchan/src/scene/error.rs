@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Where a fault comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// A line of a file.
     Line {
         /// The file.
@@ -21,7 +21,7 @@ pub enum Place {
     Override(String),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { origin, line } => write!(f, "{origin}:{line}"),
@@ -35,7 +35,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where it comes from.
-    pub place: Place,
+    pub place: Location,
     /// The key, such as `body[2].shape.sphere.radius`; empty if none is to blame.
     pub path: String,
     /// What was found and what is expected.
@@ -44,7 +44,7 @@ pub struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = matches!(&self.place, Place::Override(key) if key_path(key) == self.path);
+        let named = matches!(&self.place, Location::Override(key) if key_path(key) == self.path);
         if self.path.is_empty() || named {
             write!(f, "{}: {}", self.place, self.message)
         } else {
@@ -90,7 +90,7 @@ fn text(faults: &[Fault]) -> String {
 
 impl SceneError {
     /// A single fault.
-    pub fn new(place: Place, path: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(place: Location, path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { faults: vec![Fault { place, path: path.into(), message: message.into() }] }
     }
 
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_override_is_not_named_twice() {
-        let place = Place::Override("material.0.friction".into());
+        let place = Location::Override("material.0.friction".into());
         let fault = Fault { place, path: "material[0].friction".into(), message: "no".into() };
         assert_eq!(fault.to_string(), "--set material.0.friction: no");
     }

@@ -8,7 +8,7 @@
 //! be placed up to about 38 % by volume (the jamming limit of the method); in practice plan for 30 %.
 
 use super::cells::Cells;
-use super::random::{Entry, Purpose, Stream};
+use super::random::{EntryKind, Purpose, Stream};
 use super::tiles::{Block, Stage, Tiles};
 use super::{Ball, Radius};
 use crate::broad::Aabb;
@@ -101,7 +101,7 @@ impl Fill {
 
     /// Fraction of the box that the spheres fill, estimated from the first hundred thousand.
     pub(crate) fn volume_fraction(&self, seed: u64, index: usize) -> f64 {
-        let stream = Stream::new(seed, Entry::Fill, index);
+        let stream = Stream::new(seed, EntryKind::Fill, index);
         let sample = self.count.min(100_000);
         let cubes: f64 = (0..sample).map(|k| self.radius.draw(&mut stream.draws(k, Purpose::Radius)).powi(3)).sum();
         let size = self.max - self.min;
@@ -122,7 +122,7 @@ impl Fill {
         let tiles = Tiles::new(&fill, seed, index);
         let wanted = tiles.about(region)?;
         let (stages, margin) = tiles.stages(wanted);
-        Some(Plan { fill, stream: Stream::new(seed, Entry::Fill, index), tiles, wanted, stages, margin })
+        Some(Plan { fill, stream: Stream::new(seed, EntryKind::Fill, index), tiles, wanted, stages, margin })
     }
 }
 

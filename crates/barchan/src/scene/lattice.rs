@@ -4,7 +4,7 @@
 //! alone, so a lattice of ten million spheres costs no memory until it is built, and a rank of a
 //! distributed run visits the sites in its part of space only.
 
-use super::random::{Entry, Purpose, Stream};
+use super::random::{EntryKind, Purpose, Stream};
 use super::{Ball, Radius};
 use crate::broad::Aabb;
 use crate::partition::Periods;
@@ -191,7 +191,7 @@ impl Lattice {
     /// The smallest distance between two centres, one of which is seen across a periodic border.
     pub(crate) fn closest_image(&self, periods: &Periods) -> f64 {
         let (length, mut least) = (periods.length(), f64::INFINITY);
-        let way = |shift: i32, axis: usize| if shift == 0 { 0.0 } else { f64::from(shift) * length[axis] };
+        let offset = |shift: i32, axis: usize| if shift == 0 { 0.0 } else { f64::from(shift) * length[axis] };
         let shifts = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
         // Sites at either end, with the parities of rows and layers.
         let ends = |axis: usize| {
@@ -209,12 +209,12 @@ impl Lattice {
         for z in shifts(2) {
             for y in shifts(1) {
                 for x in shifts(0).filter(|&x| [x, y, z] != [0; 3]) {
-                    let way = DVec3::new(way(x, 0), way(y, 1), way(z, 2));
+                    let offset = DVec3::new(offset(x, 0), offset(y, 1), offset(z, 2));
                     for a in &sites {
                         let distance = |b: &DVec3| match self.kind {
                             // Shifts act along each axis, and one axis is enough to be apart.
-                            LatticeKind::Cubic => (*a + way - *b).abs().max_element() - 2.0 * self.jitter,
-                            LatticeKind::Hexagonal => a.distance(*b - way) - 2.0 * 3.0f64.sqrt() * self.jitter,
+                            LatticeKind::Cubic => (*a + offset - *b).abs().max_element() - 2.0 * self.jitter,
+                            LatticeKind::Hexagonal => a.distance(*b - offset) - 2.0 * 3.0f64.sqrt() * self.jitter,
                         };
                         least = sites.iter().map(distance).fold(least, f64::min);
                     }
@@ -226,7 +226,7 @@ impl Lattice {
 
     /// The random numbers of this lattice, entry number `index` of its kind.
     pub(crate) fn stream(seed: u64, index: usize) -> Stream {
-        Stream::new(seed, Entry::Lattice, index)
+        Stream::new(seed, EntryKind::Lattice, index)
     }
 
     /// The sphere on a site.
@@ -271,11 +271,11 @@ impl Lattice {
         let mut ranges: Vec<ops::Range<u64>> = Vec::new();
         // The farther the way home, the lower the indices.
         for shift in away.rev() {
-            let way = shift as f64 * period;
+            let offset = shift as f64 * period;
             // Rounding must not lose a site.
-            let slack = 0.01 + 1e-12 * (n + (origin.abs() + way.abs()) / step);
-            let first = (region.low[axis] - way - self.jitter - origin) / step - beyond - slack;
-            let last = (region.high[axis] - way + self.jitter - origin) / step + slack;
+            let slack = 0.01 + 1e-12 * (n + (origin.abs() + offset.abs()) / step);
+            let first = (region.low[axis] - offset - self.jitter - origin) / step - beyond - slack;
+            let last = (region.high[axis] - offset + self.jitter - origin) / step + slack;
             let (first, end) = (first.ceil().clamp(0.0, n) as u64, (last.floor() + 1.0).clamp(0.0, n) as u64);
             match ranges.last_mut() {
                 _ if first >= end => {}

@@ -1,6 +1,6 @@
 //! From a place in the text to a key path and back.
 
-use super::error::{Place, push_segment};
+use super::error::{Location, push_segment};
 use super::overrides::{override_of, segments};
 use std::ops::Range;
 use toml::Spanned;
@@ -15,17 +15,17 @@ pub(crate) struct Source<'a> {
 
 impl Source<'_> {
     /// The place that a span means.
-    pub(crate) fn place(&self, span: Option<Range<usize>>) -> Place {
-        let Some(span) = span else { return Place::Whole(self.origin.to_owned()) };
+    pub(crate) fn place(&self, span: Option<Range<usize>>) -> Location {
+        let Some(span) = span else { return Location::Whole(self.origin.to_owned()) };
         if let Some(k) = override_of(&span, self.overrides.len()) {
-            return Place::Override(self.overrides[k].0.clone());
+            return Location::Override(self.overrides[k].0.clone());
         }
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        Place::Line { origin: self.origin.to_owned(), line: 1 + before.iter().filter(|&&b| b == b'\n').count() }
+        Location::Line { origin: self.origin.to_owned(), line: 1 + before.iter().filter(|&&b| b == b'\n').count() }
     }
 
     /// The place of the value at a path, or of the nearest thing above it that the text has.
-    pub(crate) fn place_of(&self, document: &DeTable<'_>, path: &str) -> Place {
+    pub(crate) fn place_of(&self, document: &DeTable<'_>, path: &str) -> Location {
         let mut span = None;
         let mut node: Option<&Spanned<DeValue<'_>>> = None;
         for segment in segments(path) {

@@ -33,11 +33,11 @@ mod write;
 
 pub use adjustable::Adjustable;
 pub use body::BodySpec;
-pub use error::{Fault, Place, SceneError};
+pub use error::{Fault, Location, SceneError};
 pub use fill::Fill;
 pub use lattice::{Lattice, LatticeKind, Spacing};
 pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
-pub use validate::Problem;
+pub use validate::InvalidValue;
 
 pub(crate) use ball::Ball;
 pub(crate) use error::{nearest, quoted};

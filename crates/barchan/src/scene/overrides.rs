@@ -4,7 +4,7 @@
 //! what an edit of the file may do. Values that come from override k carry a span that no text
 //! can have, [`span_of`]`(k)`: whatever goes wrong with them later is traced back to it.
 
-use super::error::{Place, SceneError};
+use super::error::{Location, SceneError};
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
@@ -33,7 +33,7 @@ pub(crate) fn apply<'i>(
     key: &'i str,
     value: &'i str,
 ) -> Result<(), SceneError> {
-    let fault = |path: &str, message: String| SceneError::new(Place::Override(key.to_owned()), path, message);
+    let fault = |path: &str, message: String| SceneError::new(Location::Override(key.to_owned()), path, message);
     let value = parse(value).map_err(|message| fault("", message))?;
     let path = segments(key);
     if path.iter().any(String::is_empty) {

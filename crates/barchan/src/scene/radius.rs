@@ -305,13 +305,13 @@ impl<'de> Deserialize<'de> for Radius {
 
 #[cfg(test)]
 mod tests {
-    use super::super::random::{Entry, Purpose, Stream};
+    use super::super::random::{EntryKind, Purpose, Stream};
     use super::*;
 
     /// The mean of many draws, each checked to lie within the bounds.
     fn mean(radius: &Radius) -> f64 {
         let n = 40_000u32;
-        let stream = Stream::new(11, Entry::Fill, 0);
+        let stream = Stream::new(11, EntryKind::Fill, 0);
         let draw = |k: u32| {
             let r = radius.draw(&mut stream.draws(k.into(), Purpose::Radius));
             assert!((radius.min()..=radius.max()).contains(&r), "{r} of {radius:?}");

@@ -31,7 +31,7 @@ fn absorb(hash: u64, number: u64) -> u64 {
 /// The kind of entry that a stream belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Entry {
+pub enum EntryKind {
     /// An entry of `[[lattice]]`.
     Lattice = 1,
     /// An entry of `[[fill]]`.
@@ -59,7 +59,7 @@ pub struct Stream {
 
 impl Stream {
     /// The stream of entry number `index` of its kind.
-    pub fn new(seed: u64, entry: Entry, index: usize) -> Self {
+    pub fn new(seed: u64, entry: EntryKind, index: usize) -> Self {
         Self { key: absorb(absorb(mix(seed), entry as u64), index as u64) }
     }
 
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn draws_are_pinned() {
         // Scenes are shared by their seed: these numbers must never change.
-        let mut draws = Stream::new(42, Entry::Fill, 0).draws(7, Purpose::Position);
+        let mut draws = Stream::new(42, EntryKind::Fill, 0).draws(7, Purpose::Position);
         let first = [draws.unit(), draws.unit()];
-        let mut again = Stream::new(42, Entry::Fill, 0).draws(7, Purpose::Position);
+        let mut again = Stream::new(42, EntryKind::Fill, 0).draws(7, Purpose::Position);
         assert_eq!(first, [again.unit(), again.unit()]);
         assert_eq!(mix(GOLDEN), 0xe220_a839_7b1d_cdaf, "the first output of SplitMix64 seeded with 0");
         assert_eq!(first[0].to_bits(), 0x3f98_2428_6afa_8380);
@@ -132,18 +132,18 @@ mod tests {
             let mut d = Stream::new(seed, entry, index).draws(body, purpose);
             (0..=skip).map(|_| d.unit()).last().unwrap_or(0.0) - 0.5
         };
-        let base = |k| draw(1, Entry::Lattice, 0, k, Purpose::Radius, 0);
+        let base = |k| draw(1, EntryKind::Lattice, 0, k, Purpose::Radius, 0);
         let mean = (0..n).map(base).sum::<f64>() / n as f64;
         let variance = (0..n).map(|k| base(k) * base(k)).sum::<f64>() / n as f64;
         assert!(mean.abs() < 4.0 * (1.0f64 / 12.0 / n as f64).sqrt(), "{mean}");
         assert!((variance - 1.0 / 12.0).abs() < 1e-3, "{variance}");
         let others: [&dyn Fn(u64) -> f64; 6] = [
-            &|k| draw(1, Entry::Lattice, 0, k + 1, Purpose::Radius, 0),
-            &|k| draw(2, Entry::Lattice, 0, k, Purpose::Radius, 0),
-            &|k| draw(1, Entry::Fill, 0, k, Purpose::Radius, 0),
-            &|k| draw(1, Entry::Lattice, 1, k, Purpose::Radius, 0),
-            &|k| draw(1, Entry::Lattice, 0, k, Purpose::Velocity, 0),
-            &|k| draw(1, Entry::Lattice, 0, k, Purpose::Radius, 1),
+            &|k| draw(1, EntryKind::Lattice, 0, k + 1, Purpose::Radius, 0),
+            &|k| draw(2, EntryKind::Lattice, 0, k, Purpose::Radius, 0),
+            &|k| draw(1, EntryKind::Fill, 0, k, Purpose::Radius, 0),
+            &|k| draw(1, EntryKind::Lattice, 1, k, Purpose::Radius, 0),
+            &|k| draw(1, EntryKind::Lattice, 0, k, Purpose::Velocity, 0),
+            &|k| draw(1, EntryKind::Lattice, 0, k, Purpose::Radius, 1),
         ];
         for (i, other) in others.iter().enumerate() {
             let correlation = (0..n).map(|k| base(k) * other(k)).sum::<f64>() / n as f64 * 12.0;
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn normal_has_unit_variance() {
-        let stream = Stream::new(3, Entry::Fill, 1);
+        let stream = Stream::new(3, EntryKind::Fill, 1);
         let n = 100_000u32;
         let values: Vec<f64> = (0..n).map(|k| stream.draws(k.into(), Purpose::Radius).normal()).collect();
         let mean = values.iter().sum::<f64>() / f64::from(n);

@@ -5,7 +5,7 @@
 //! So they compare a hash of the scene as it would be written; only where that differs do they look
 //! for the line.
 
-use super::{Place, Scene, SceneError};
+use super::{Location, Scene, SceneError};
 use crate::comm::{Communicator, Reduction, named};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,7 +30,7 @@ impl Scene {
         let difference = difference(&text, &String::from_utf8_lossy(&first));
         let Some(told) = comm.gather(difference.as_bytes()) else { return Err(SceneError::elsewhere()) };
         let message = format!("the ranks have different scenes: {}", together(&told));
-        Err(SceneError::new(Place::Whole(format!("scene \"{}\"", self.name)), "", message))
+        Err(SceneError::new(Location::Whole(format!("scene \"{}\"", self.name)), "", message))
     }
 }
 

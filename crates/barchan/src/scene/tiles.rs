@@ -13,7 +13,7 @@
 //! that each gets the same number of spheres shows less, the more they are.
 
 use super::Fill;
-use super::random::{Draws, Entry, Purpose, Stream};
+use super::random::{Draws, EntryKind, Purpose, Stream};
 use crate::broad::Aabb;
 use glam::DVec3;
 
@@ -238,7 +238,7 @@ impl Tiles {
 /// How many spheres of a fill are worth one of equal ones: the volume of n spheres varies from tile
 /// to tile as if they were so many times fewer.
 fn crowding(fill: &Fill, seed: u64, index: usize) -> f64 {
-    let stream = Stream::new(seed, Entry::Fill, index);
+    let stream = Stream::new(seed, EntryKind::Fill, index);
     let (sample, largest) = (fill.count.clamp(1, 4096), fill.radius.max());
     let (mut mean, mut square) = (0.0, 0.0);
     for k in 0..sample {
@@ -332,7 +332,7 @@ mod tests {
             let fill = Fill { gap, radius: Radius::Uniform([small, 0.5]), ..cube(30_000, 0.1) };
             let tiles = Tiles::new(&fill, seed, 0);
             prop_assume!(tiles.counts.iter().all(|&n| n > 3));
-            let mut draws = Stream::new(seed, Entry::Fill, 0).draws(0, Purpose::Position);
+            let mut draws = Stream::new(seed, EntryKind::Fill, 0).draws(0, Purpose::Position);
             for _ in 0..100 {
                 let [a, b] = [0, 1].map(|_| [0, 1, 2].map(|axis| (draws.unit() * tiles.counts[axis] as f64) as u64));
                 let [r, s] = [0, 1].map(|_| draws.between(small, 0.5));

@@ -4,7 +4,7 @@
 //! scene of it. What serde has to say is put in a user's words, with the line, the key path and,
 //! for a name that does not exist, the nearest one that does.
 
-use super::error::{Fault, Place, SceneError, nearest, quoted};
+use super::error::{Fault, Location, SceneError, nearest, quoted};
 use super::locate::{Source, path_of};
 use super::overrides;
 use super::{Scene, write::tree};
@@ -61,7 +61,7 @@ impl SceneError {
             // They could be applied when the scene was read.
             let _ = overrides::apply(&mut document, k, key, value);
         }
-        for fault in self.faults.iter_mut().filter(|fault| matches!(fault.place, Place::Whole(_))) {
+        for fault in self.faults.iter_mut().filter(|fault| matches!(fault.place, Location::Whole(_))) {
             fault.place = source.place_of(document.get_ref(), &fault.path);
         }
         self
@@ -75,7 +75,7 @@ fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>)
     let place = source.place(span.clone());
     // All parts of an override share a span, and its key says enough.
     let path = match (&place, span) {
-        (Place::Line { .. }, Some(span)) => path_of(document, &span),
+        (Location::Line { .. }, Some(span)) => path_of(document, &span),
         _ => String::new(),
     };
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();

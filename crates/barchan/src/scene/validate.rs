@@ -16,7 +16,7 @@ use std::collections::HashSet;
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct InvalidValue {
     /// The key, such as `body[2].shape.sphere.radius`.
     pub path: String,
     /// What was found and what is expected.
@@ -35,7 +35,7 @@ const RANDOM_CLOSE_PACKING: f64 = 0.64;
 impl Scene {
     /// Everything that is wrong with the scene; empty if it can be built and stepped (unless a
     /// fill finds no room, which only placing it can tell).
-    pub fn validate(&self) -> Vec<Problem> {
+    pub fn validate(&self) -> Vec<InvalidValue> {
         let mut check = Check { problems: Vec::new(), scene: self };
         check.finite(&tree(self), &mut String::new());
         check.settings();
@@ -55,7 +55,7 @@ impl Scene {
         }
         let count = self.body_count();
         let path = if self.lattice.is_empty() { "fill" } else { "lattice" };
-        check.unless(count > MOST_BODIES, path, || {
+        check.report_if(count > MOST_BODIES, path, || {
             format!("the scene has {count} bodies, more than the {MOST_BODIES} that can be numbered")
         });
         check.adjustables();
@@ -64,33 +64,33 @@ impl Scene {
 }
 
 pub(super) struct Check<'a> {
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<InvalidValue>,
     pub(super) scene: &'a Scene,
 }
 
 impl Check<'_> {
     /// Notes a problem if `wrong`.
-    pub(super) fn unless(&mut self, wrong: bool, path: &str, message: impl FnOnce() -> String) {
+    pub(super) fn report_if(&mut self, wrong: bool, path: &str, message: impl FnOnce() -> String) {
         if wrong {
-            self.problems.push(Problem { path: path.into(), message: message() });
+            self.problems.push(InvalidValue { path: path.into(), message: message() });
         }
     }
 
     /// Whether nothing is wrong so far at or below a path, so that one may compute with it.
-    fn sound(&self, path: &str) -> bool {
+    fn is_clean(&self, path: &str) -> bool {
         !self.problems.iter().any(|problem| problem.path.starts_with(path))
     }
 
     fn positive(&mut self, path: &str, x: f64) {
-        self.unless(x <= 0.0, path, || format!("must be greater than 0, but is {x:?}"));
+        self.report_if(x <= 0.0, path, || format!("must be greater than 0, but is {x:?}"));
     }
 
     fn not_negative(&mut self, path: &str, x: f64) {
-        self.unless(x < 0.0, path, || format!("must not be negative, but is {x:?}"));
+        self.report_if(x < 0.0, path, || format!("must not be negative, but is {x:?}"));
     }
 
     fn fraction(&mut self, path: &str, x: f64) {
-        self.unless(!(0.0..=1.0).contains(&x) && !x.is_nan(), path, || {
+        self.report_if(!(0.0..=1.0).contains(&x) && !x.is_nan(), path, || {
             format!("must lie between 0 and 1, but is {x:?}")
         });
     }
@@ -99,7 +99,7 @@ impl Check<'_> {
     fn finite(&mut self, value: &Value, path: &mut String) {
         let length = path.len();
         match value {
-            Value::Null => self.unless(true, path, || "must be a finite number".into()),
+            Value::Null => self.report_if(true, path, || "must be a finite number".into()),
             Value::Array(list) => {
                 for (i, item) in list.iter().enumerate() {
                     path.push_str(&format!("[{i}]"));
@@ -125,16 +125,16 @@ impl Check<'_> {
         let Scene { time, solver, contact, output, checkpoint, .. } = self.scene;
         self.positive("time.step", time.step);
         self.not_negative("time.end", time.end);
-        self.unless(time.step > 0.0 && time.steps() > Time::MOST_STEPS, "time.end", || {
+        self.report_if(time.step > 0.0 && time.steps() > Time::MOST_STEPS, "time.end", || {
             format!("is {:e} steps away; a run has at most {:e}", time.end / time.step, Time::MOST_STEPS as f64)
         });
         self.positive("solver.tolerance", solver.tolerance);
-        self.unless(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
-        self.unless(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
+        self.report_if(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
+        self.report_if(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
             format!("{} cannot do {:?} friction", solver.name.name(), solver.law().name())
         });
         self.positive("solver.scip.system_tolerance", solver.scip.system_tolerance);
-        self.unless(solver.scip.system_iterations == 0, "solver.scip.system_iterations", || {
+        self.report_if(solver.scip.system_iterations == 0, "solver.scip.system_iterations", || {
             "must be at least 1, but is 0".into()
         });
         for (path, x) in [
@@ -144,7 +144,7 @@ impl Check<'_> {
             ("solver.jacobi.relaxation", solver.jacobi.relaxation),
             ("solver.jacobi.blend", solver.jacobi.blend),
         ] {
-            self.unless(!(x.is_nan() || x > 0.0 && x < 2.0), path, || {
+            self.report_if(!(x.is_nan() || x > 0.0 && x < 2.0), path, || {
                 format!("must be greater than 0 and less than 2, but is {x:?}")
             });
         }
@@ -160,31 +160,31 @@ impl Check<'_> {
         let domain = &self.scene.domain;
         let repeats = domain.periodic.contains(&true);
         for (path, corner) in [("domain.min", domain.min), ("domain.max", domain.max)] {
-            self.unless(repeats && corner.is_none(), path, || {
+            self.report_if(repeats && corner.is_none(), path, || {
                 "is needed, because space repeats itself along an axis (domain.periodic)".into()
             });
         }
         if let (Some(low), Some(high)) = (domain.min, domain.max) {
             for axis in 0..3 {
-                self.unless(low[axis] >= high[axis], &format!("domain.max[{axis}]"), || {
+                self.report_if(low[axis] >= high[axis], &format!("domain.max[{axis}]"), || {
                     format!("must exceed domain.min, which is {:?} there, but is {:?}", low[axis], high[axis])
                 });
             }
         }
         for (axis, &n) in domain.blocks.iter().flatten().enumerate() {
-            self.unless(n == 0, &format!("domain.blocks[{axis}]"), || "must be at least 1, but is 0".into());
+            self.report_if(n == 0, &format!("domain.blocks[{axis}]"), || "must be at least 1, but is 0".into());
         }
-        self.unless(domain.blocks.is_some() && domain.partition == PartitionName::Morton, "domain.blocks", || {
+        self.report_if(domain.blocks.is_some() && domain.partition == PartitionName::Morton, "domain.blocks", || {
             "a morton partition has no blocks; use partition = \"cartesian\"".into()
         });
-        self.unless(domain.imbalance < 1.0, "domain.imbalance", || {
+        self.report_if(domain.imbalance < 1.0, "domain.imbalance", || {
             format!("must be at least 1, which is perfect balance, but is {:?}", domain.imbalance)
         });
     }
 
     /// The periodic cell, if there is one to compute with.
     fn periods(&self) -> Option<Periods> {
-        Some(self.scene.periods()).filter(|periods| periods.any() && self.sound("domain"))
+        Some(self.scene.periods()).filter(|periods| periods.any() && self.is_clean("domain"))
     }
 
     /// A sphere must not meet itself, nor another one on two sides at once.
@@ -193,7 +193,7 @@ impl Check<'_> {
         let length = periods.length();
         // The shortest period decides; axes that do not repeat are infinite.
         let axis = (0..3).fold(0, |best, axis| if length[axis] < length[best] { axis } else { best });
-        self.unless(2.0 * radius >= 0.5 * length[axis], path, || {
+        self.report_if(2.0 * radius >= 0.5 * length[axis], path, || {
             format!(
                 "spheres of diameter {:?} are too large for a period of {:?} along {}: a diameter must be less than \
                  half the period",
@@ -226,7 +226,7 @@ impl Check<'_> {
             let crossing = normals.iter().find(|(n, _)| n[axis].abs() > 1e-9 || !stays(*n));
             if let Some((_, wall)) = crossing {
                 let name = AXES[axis];
-                self.unless(true, path, || {
+                self.report_if(true, path, || {
                     format!(
                         "{wall} crosses the axis {name}, along which space repeats itself: it would cut the cell off \
                          from its copies. Make it parallel to {name}, leave it out{}, or set domain.periodic to false \
@@ -240,15 +240,15 @@ impl Check<'_> {
 
     fn materials(&mut self) {
         let list = &self.scene.material;
-        self.unless(list.is_empty(), "material", || "at least one material is needed".into());
-        self.unless(list.len() > usize::from(u16::MAX), "material", || {
+        self.report_if(list.is_empty(), "material", || "at least one material is needed".into());
+        self.report_if(list.len() > usize::from(u16::MAX), "material", || {
             format!("there are {} materials, more than {}", list.len(), u16::MAX)
         });
         let mut names = HashSet::new();
         for (i, material) in list.iter().enumerate() {
             let path = format!("material[{i}]");
-            self.unless(material.name.is_empty(), &format!("{path}.name"), || "a material needs a name".into());
-            self.unless(!names.insert(material.name.as_str()), &format!("{path}.name"), || {
+            self.report_if(material.name.is_empty(), &format!("{path}.name"), || "a material needs a name".into());
+            self.report_if(!names.insert(material.name.as_str()), &format!("{path}.name"), || {
                 format!("there is another material named \"{}\"", material.name)
             });
             self.positive(&format!("{path}.density"), material.density);
@@ -258,7 +258,7 @@ impl Check<'_> {
         for (i, pair) in self.scene.pair.iter().enumerate() {
             for (side, name) in pair.materials.iter().enumerate() {
                 let path = format!("pair[{i}].materials[{side}]");
-                self.unless(name.is_empty(), &path, || "the name of a material is needed".into());
+                self.report_if(name.is_empty(), &path, || "the name of a material is needed".into());
                 self.material(&path, name);
             }
             pair.friction.iter().for_each(|&x| self.not_negative(&format!("pair[{i}].friction"), x));
@@ -274,7 +274,7 @@ impl Check<'_> {
         }
         let hint = nearest(name, names()).map_or(".".into(), |best| format!("; did you mean \"{best}\"?"));
         let message = format!("unknown material \"{name}\"{hint} Known are {}", quoted(names()));
-        self.unless(true, path, || message);
+        self.report_if(true, path, || message);
     }
 
     fn field(&mut self, path: &str, field: &ForceField) {
@@ -284,7 +284,7 @@ impl Check<'_> {
             ForceField::Well { .. } => "well",
             ForceField::Drag { rate, .. } => return self.not_negative(&format!("{path}.drag.rate"), *rate),
         };
-        self.unless(self.periods().is_some(), &format!("{path}.{kind}"), || {
+        self.report_if(self.periods().is_some(), &format!("{path}.{kind}"), || {
             "a field about one centre does not repeat itself as space does (domain.periodic): a body that crosses the \
              border of the cell would be pulled another way at once. Use gravity or drag there"
                 .into()
@@ -303,48 +303,48 @@ impl Check<'_> {
             Shape::HalfSpace(_) => {}
         }
         let massive = body.shape.mass_properties(1.0).is_some();
-        self.unless(body.motion == Motion::Dynamic && !massive, &at("motion"), || {
+        self.report_if(body.motion == Motion::Dynamic && !massive, &at("motion"), || {
             format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\"")
         });
-        self.unless(body.orientation.is_some() && body.normal.is_some(), &at("normal"), || {
+        self.report_if(body.orientation.is_some() && body.normal.is_some(), &at("normal"), || {
             "give an orientation or a normal, not both".into()
         });
         let plane = matches!(body.shape, Shape::HalfSpace(_));
-        self.unless(body.normal.is_some() && !plane, &at("normal"), || {
+        self.report_if(body.normal.is_some() && !plane, &at("normal"), || {
             format!("only a half-space has a normal; turn a {name} by its orientation")
         });
         // Directions must have a length that can be divided by.
         let usable = |length: f64| length.is_nan() || (length > 1e-150 && length < 1e150);
-        self.unless(body.normal.is_some_and(|n| !usable(n.length())), &at("normal"), || "must not be zero".into());
-        self.unless(body.orientation.is_some_and(|q| !usable(q.length())), &at("orientation"), || {
+        self.report_if(body.normal.is_some_and(|n| !usable(n.length())), &at("normal"), || "must not be zero".into());
+        self.report_if(body.orientation.is_some_and(|q| !usable(q.length())), &at("orientation"), || {
             "must not be zero".into()
         });
         let moves = body.velocity != DVec3::ZERO || body.angular_velocity != DVec3::ZERO;
-        self.unless(body.motion == Motion::Fixed && moves, &at("velocity"), || {
+        self.report_if(body.motion == Motion::Fixed && moves, &at("velocity"), || {
             "a fixed body does not move; use motion = \"kinematic\"".into()
         });
         if body.rotation == Rotation::Locked {
-            self.unless(body.motion != Motion::Dynamic, &at("rotation"), || {
+            self.report_if(body.motion != Motion::Dynamic, &at("rotation"), || {
                 "only the rotation of a dynamic body can be locked".into()
             });
-            self.unless(body.angular_velocity != DVec3::ZERO, &at("angular_velocity"), || {
+            self.report_if(body.angular_velocity != DVec3::ZERO, &at("angular_velocity"), || {
                 "a body whose rotation is locked does not turn".into()
             });
-            self.unless(body.torque.is_some(), &at("torque"), || {
+            self.report_if(body.torque.is_some(), &at("torque"), || {
                 "a torque does nothing to a body whose rotation is locked".into()
             });
         }
-        self.unless(body.oscillation.is_some() && body.motion != Motion::Kinematic, &at("oscillation"), || {
+        self.report_if(body.oscillation.is_some() && body.motion != Motion::Kinematic, &at("oscillation"), || {
             "only a kinematic body can be shaken; use motion = \"kinematic\"".into()
         });
         body.oscillation.iter().for_each(|o| self.not_negative(&at("oscillation.frequency"), o.frequency));
         for (key, load) in [("force", body.force), ("torque", body.torque)] {
-            self.unless(load.is_some() && body.motion != Motion::Dynamic, &at(key), || {
+            self.report_if(load.is_some() && body.motion != Motion::Dynamic, &at(key), || {
                 format!("a {key} acts on dynamic bodies only")
             });
         }
         self.material(&at("material"), &body.material);
-        if !self.sound(path) {
+        if !self.is_clean(path) {
             return;
         }
         let Some(radius) = body.shape.bounding_radius() else {
@@ -354,7 +354,7 @@ impl Check<'_> {
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
                 let (x, low, high) = (body.position[axis], periods.low[axis], periods.high[axis]);
-                self.unless(!(low..high).contains(&x), &at("position"), || {
+                self.report_if(!(low..high).contains(&x), &at("position"), || {
                     format!(
                         "must lie in the cell along {}, where space repeats itself: from {low:?} to below {high:?}, but \
                          is {x:?}",
@@ -368,7 +368,7 @@ impl Check<'_> {
     fn radius(&mut self, path: &str, radius: &Radius) {
         for (key, message) in radius.faults() {
             let path = if key.is_empty() { format!("{path}.radius") } else { format!("{path}.radius.{key}") };
-            self.unless(true, &path, || message);
+            self.report_if(true, &path, || message);
         }
     }
 
@@ -376,26 +376,26 @@ impl Check<'_> {
         let at = |key: &str| format!("{path}.{key}");
         self.radius(path, &lattice.radius);
         for (axis, &n) in lattice.counts.iter().enumerate() {
-            self.unless(n == 0, &format!("{path}.counts[{axis}]"), || "must be at least 1, but is 0".into());
+            self.report_if(n == 0, &format!("{path}.counts[{axis}]"), || "must be at least 1, but is 0".into());
         }
         self.not_negative(&at("jitter"), lattice.jitter);
         self.not_negative(&at("velocity_jitter"), lattice.velocity_jitter);
         self.positive(&at("spacing"), lattice.spacing.axes().min_element());
         let per_axis = matches!(lattice.spacing, Spacing::PerAxis(_)) && lattice.kind == LatticeKind::Hexagonal;
-        self.unless(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
+        self.report_if(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
         let sites = lattice.site_count();
-        self.unless(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
+        self.report_if(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
             format!("the lattice has {sites} sites only, fewer than {}", lattice.count.unwrap_or(0))
         });
         self.material(&at("material"), &lattice.material);
         let moves = lattice.velocity != DVec3::ZERO || lattice.velocity_jitter != 0.0;
-        self.unless(lattice.motion == Motion::Fixed && moves, &at("velocity"), || {
+        self.report_if(lattice.motion == Motion::Fixed && moves, &at("velocity"), || {
             "fixed spheres do not move; use motion = \"kinematic\"".into()
         });
-        if self.sound(path) {
+        if self.is_clean(path) {
             let (closest, diameter) = (lattice.closest(), 2.0 * lattice.radius.max());
             // Touching is fine, and so is the rounding of a spacing that means to touch.
-            self.unless(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
+            self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
                 format!(
                     "spheres would overlap: spacing and jitter bring centres as near as {closest:?}, but the largest \
                      diameter is {diameter:?}"
@@ -404,7 +404,7 @@ impl Check<'_> {
             self.fits_the_period(&at("radius"), lattice.radius.max());
             if let Some(periods) = self.periods() {
                 let closest = lattice.closest_image(&periods);
-                self.unless(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
+                self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
                     format!(
                         "spheres would overlap across a periodic border: spacing, counts and jitter bring centres as \
                          near as {closest:?}, but the largest diameter is {diameter:?}. Enlarge the cell (domain.min, \
@@ -418,27 +418,27 @@ impl Check<'_> {
     fn fill(&mut self, path: &str, fill: &Fill, index: usize) {
         let at = |key: &str| format!("{path}.{key}");
         self.radius(path, &fill.radius);
-        self.unless(fill.count == 0, &at("count"), || "must be at least 1, but is 0".into());
-        self.unless(fill.attempts == 0, &at("attempts"), || "must be at least 1, but is 0".into());
+        self.report_if(fill.count == 0, &at("count"), || "must be at least 1, but is 0".into());
+        self.report_if(fill.attempts == 0, &at("attempts"), || "must be at least 1, but is 0".into());
         self.not_negative(&at("gap"), fill.gap);
         self.not_negative(&at("velocity_jitter"), fill.velocity_jitter);
         self.material(&at("material"), &fill.material);
         let size = fill.max - fill.min;
-        self.unless(size.min_element() <= 0.0, &at("max"), || {
+        self.report_if(size.min_element() <= 0.0, &at("max"), || {
             format!("must exceed min along every axis, but the edges of the box are {:?}", size.to_array())
         });
-        if !self.sound(path) {
+        if !self.is_clean(path) {
             return;
         }
         let (edge, diameter) = (size.min_element(), 2.0 * fill.radius.max());
-        self.unless(edge < diameter, &at("max"), || {
+        self.report_if(edge < diameter, &at("max"), || {
             format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
         });
         self.fits_the_period(&at("radius"), fill.radius.max());
         if let Some(periods) = self.periods() {
             let clear = fill.clear_of_images(&periods);
             let left = (clear.max - clear.min).min_element();
-            self.unless(edge >= diameter && left < diameter, &at("gap"), || {
+            self.report_if(edge >= diameter && left < diameter, &at("gap"), || {
                 format!(
                     "a gap of {:?} to its own images leaves {left:?} of the cell, which cannot hold a sphere of diameter \
                      {diameter:?}",
@@ -447,7 +447,7 @@ impl Check<'_> {
             });
             let outside = |axis: usize| fill.min[axis] < periods.low[axis] || fill.max[axis] > periods.high[axis];
             for axis in (0..3).filter(|&axis| outside(axis)) {
-                self.unless(true, &at("max"), || {
+                self.report_if(true, &at("max"), || {
                     format!(
                         "the box must lie in the cell along {}, where space repeats itself: from {:?} to {:?}, but \
                          reaches from {:?} to {:?}",
@@ -457,7 +457,7 @@ impl Check<'_> {
             }
         }
         let fraction = fill.volume_fraction(self.scene.seed, index);
-        self.unless(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
+        self.report_if(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
             format!(
                 "{} spheres would fill {:.1} % of the box, more than spheres in disorder ever can (64 %); placing at \
                  random stops at about 38 % for equal ones. Enlarge the box or lower count or radius",
@@ -475,7 +475,7 @@ mod tests {
     use crate::world::{Material, Oscillation, PairException};
     use glam::DQuat;
 
-    /// The problems after a change to a sound scene, a line each.
+    /// The problems after a change to a valid scene, a line each.
     fn after(change: impl FnOnce(&mut Scene)) -> String {
         let mut scene = Scene::default();
         scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));

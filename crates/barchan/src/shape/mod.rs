@@ -12,7 +12,7 @@ pub use container::{Container, Face};
 pub use half_space::HalfSpace;
 pub use sphere::Sphere;
 
-use crate::util::bulk::Keep;
+use crate::util::bulk::PackColumn;
 use crate::util::pack::{Pack, Unpacker, pack_text, unpack_text};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -76,6 +76,12 @@ impl Shape {
         }
     }
 
+    /// Whether it fills an unbounded part of space, as walls do.
+    #[inline]
+    pub fn is_unbounded(&self) -> bool {
+        self.bounding_radius().is_none()
+    }
+
     /// How far a turn can carry a point of the surface outwards: zero for what is round about
     /// the body's origin (the r̄ of the |ω|r̄ term of S4 eq. 6).
     pub fn spin_reach(&self) -> f64 {
@@ -119,23 +125,23 @@ impl Pack for Shape {
 }
 
 /// Spheres are many: a column of radii, and what is not a sphere behind it.
-impl Keep for Vec<Shape> {
-    fn keep(&self, out: &mut Vec<u8>) {
+impl PackColumn for Vec<Shape> {
+    fn pack_column(&self, out: &mut Vec<u8>) {
         let radius = |shape: &Shape| match shape {
             Shape::Sphere(sphere) => sphere.radius,
             _ => f64::NAN,
         };
-        self.par_iter().map(radius).collect::<Vec<f64>>().keep(out);
+        self.par_iter().map(radius).collect::<Vec<f64>>().pack_column(out);
         self.iter().filter(|shape| !matches!(shape, Shape::Sphere(_))).for_each(|shape| shape.pack(out));
     }
 
-    fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
-        let radii = Vec::<f64>::restore(from)?;
+    fn unpack_column(from: &mut Unpacker<'_>) -> Option<Self> {
+        let radii = Vec::<f64>::unpack_column(from)?;
         let mut shapes = Self::with_capacity(radii.len());
         for radius in radii {
             let shape = if radius.is_nan() { from.take::<Shape>()? } else { Shape::sphere(radius) };
-            let is_sound = shape.bounding_radius().is_none_or(|radius| radius > 0.0 && radius.is_finite());
-            shapes.push(is_sound.then_some(shape)?);
+            let is_valid = shape.bounding_radius().is_none_or(|radius| radius > 0.0 && radius.is_finite());
+            shapes.push(is_valid.then_some(shape)?);
         }
         Some(shapes)
     }
@@ -156,8 +162,8 @@ mod tests {
         // To the last bit, also as text.
         let walls: Vec<Shape> = (1..100).map(|k| Shape::container(DVec3::splat(f64::from(k).sqrt() / 3e-7))).collect();
         let mut bytes = Vec::new();
-        walls.keep(&mut bytes);
-        assert_eq!(Vec::<Shape>::restore(&mut Unpacker::new(&bytes)), Some(walls));
+        walls.pack_column(&mut bytes);
+        assert_eq!(Vec::<Shape>::unpack_column(&mut Unpacker::new(&bytes)), Some(walls));
         assert_eq!(Shape::unpack(&mut Unpacker::new(&[9, 9])), None);
     }
 

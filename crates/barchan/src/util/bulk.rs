@@ -100,17 +100,17 @@ impl Fixed for (u32, [i8; 3]) {
     }
 }
 
-/// A column that can be kept.
-pub trait Keep: Sized {
+/// A whole column as bytes: [`Pack`] for millions of values.
+pub trait PackColumn: Sized {
     /// Appends all of it.
-    fn keep(&self, out: &mut Vec<u8>);
+    fn pack_column(&self, out: &mut Vec<u8>);
 
     /// Takes it back.
-    fn restore(from: &mut Unpacker<'_>) -> Option<Self>;
+    fn unpack_column(from: &mut Unpacker<'_>) -> Option<Self>;
 }
 
-impl<T: Fixed> Keep for Vec<T> {
-    fn keep(&self, out: &mut Vec<u8>) {
+impl<T: Fixed> PackColumn for Vec<T> {
+    fn pack_column(&self, out: &mut Vec<u8>) {
         (self.len() as u64).pack(out);
         let start = out.len();
         out.resize(start + self.len() * T::BYTES, 0);
@@ -119,7 +119,7 @@ impl<T: Fixed> Keep for Vec<T> {
         });
     }
 
-    fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+    fn unpack_column(from: &mut Unpacker<'_>) -> Option<Self> {
         let length = usize::try_from(from.take::<u64>()?).ok()?;
         let bytes = from.slice(length.checked_mul(T::BYTES)?)?;
         let mut values = Self::with_capacity(length);
@@ -130,10 +130,10 @@ impl<T: Fixed> Keep for Vec<T> {
     }
 }
 
-impl Keep for ContactVec {
-    fn keep(&self, out: &mut Vec<u8>) {
+impl PackColumn for ContactVec {
+    fn pack_column(&self, out: &mut Vec<u8>) {
         (self.len() as u64).pack(out);
-        self.rows.keep(out);
+        self.rows.pack_column(out);
         let start = out.len();
         out.resize(start + self.blocks().len() * V4::BYTES, 0);
         out[start..].par_chunks_mut(CHUNK * V4::BYTES).zip(self.blocks().par_chunks(CHUNK)).for_each(|(to, from)| {
@@ -141,9 +141,9 @@ impl Keep for ContactVec {
         });
     }
 
-    fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+    fn unpack_column(from: &mut Unpacker<'_>) -> Option<Self> {
         let length = usize::try_from(from.take::<u64>()?).ok()?;
-        let rows = Vec::restore(from)?;
+        let rows = Vec::unpack_column(from)?;
         let bytes = from.slice(length.div_ceil(LANES).checked_mul(V4::BYTES)?)?;
         let mut vector = Self::zeros(length);
         vector.rows = rows;
@@ -165,13 +165,13 @@ mod tests {
         let impulses = ContactVec::from_slice(&vectors[..4_321]);
         let marks = vec![(7u32, [-1i8, 0, 1]); 3];
         let mut bytes = Vec::new();
-        vectors.keep(&mut bytes);
-        impulses.keep(&mut bytes);
-        marks.keep(&mut bytes);
+        vectors.pack_column(&mut bytes);
+        impulses.pack_column(&mut bytes);
+        marks.pack_column(&mut bytes);
         let read = |bytes: &[u8]| {
             let mut from = Unpacker::new(bytes);
-            let columns = (Vec::<DVec3>::restore(&mut from)?, ContactVec::restore(&mut from)?);
-            let marks = Vec::<(u32, [i8; 3])>::restore(&mut from)?;
+            let columns = (Vec::<DVec3>::unpack_column(&mut from)?, ContactVec::unpack_column(&mut from)?);
+            let marks = Vec::<(u32, [i8; 3])>::unpack_column(&mut from)?;
             from.is_empty().then_some((columns.0, columns.1, marks))
         };
         let bits = |v: &[DVec3]| v.iter().map(|v| v.to_array().map(f64::to_bits)).collect::<Vec<_>>();
@@ -183,7 +183,7 @@ mod tests {
             assert!(read(&bytes[..length]).is_none());
         }
         // A length beyond all memory asks for none.
-        assert!(Vec::<DVec3>::restore(&mut Unpacker::new(&[0xff; 64])).is_none());
-        assert!(ContactVec::restore(&mut Unpacker::new(&[0x7f; 64])).is_none());
+        assert!(Vec::<DVec3>::unpack_column(&mut Unpacker::new(&[0xff; 64])).is_none());
+        assert!(ContactVec::unpack_column(&mut Unpacker::new(&[0x7f; 64])).is_none());
     }
 }

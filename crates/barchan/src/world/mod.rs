@@ -2,16 +2,18 @@
 
 pub mod bodies;
 pub mod forces;
-mod keep;
+mod index;
 pub mod material;
 pub mod motion;
 pub mod reorder;
+mod snapshot;
 
-pub use bodies::{Bodies, Body, Column, Motion, Rotation, Sharing, Standing};
+pub use bodies::{Bodies, Body, Column, Motion, Ownership, Rotation, Sharing};
 pub use forces::{ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
 
+use crate::shape::Shape;
 use glam::DVec3;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -57,13 +59,25 @@ impl World {
         self.bodies.push_with_id(id, body, density);
     }
 
+    /// Changes the motion of the body at an index; it has no mass but as a dynamic body.
+    pub(crate) fn set_motion(&mut self, index: usize, motion: Motion) {
+        let density = self.materials.get(self.bodies.material[index]).density;
+        self.bodies.set_motion(index, motion, density);
+    }
+
+    /// Changes the shape of the body at an index, and its mass with it.
+    pub(crate) fn set_shape(&mut self, index: usize, shape: Shape) {
+        let density = self.materials.get(self.bodies.material[index]).density;
+        self.bodies.set_shape(index, shape, density);
+    }
+
     /// A hash of position, orientation and velocities of all bodies: equal for equal bits, however
     /// the bodies lie in memory. It is a sum over bodies, so that of a world spread over ranks is
     /// the sum of theirs.
     pub fn state_hash(&self) -> u64 {
         let b = &self.bodies;
         let mut sum = 0u64;
-        for i in (0..b.len()).filter(|&i| b.standing[i] == Standing::Own) {
+        for i in (0..b.len()).filter(|&i| b.ownership[i] == Ownership::Owned) {
             let mut hash = Xxh3Default::new();
             hash.update(&b.id[i].to_le_bytes());
             let (x, q) = (b.position[i], b.orientation[i]);
@@ -80,7 +94,7 @@ impl World {
     pub fn energy_of(&self, bodies: std::ops::Range<usize>) -> Energy {
         let b = &self.bodies;
         let mut sum = Energy::default();
-        for i in bodies.filter(|&i| b.inverse_mass[i] > 0.0 && b.standing[i] == Standing::Own) {
+        for i in bodies.filter(|&i| b.inverse_mass[i] > 0.0 && b.ownership[i] == Ownership::Owned) {
             let w = b.orientation[i].conjugate() * b.angular_velocity[i];
             let mass = 1.0 / b.inverse_mass[i];
             // A body whose rotation is locked has no spin, and no inertia to divide by.
@@ -106,7 +120,6 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Shape;
 
     #[test]
     fn the_hash_sees_the_state_and_not_the_order() {

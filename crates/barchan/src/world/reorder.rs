@@ -1,7 +1,7 @@
 //! Re-ordering bodies along the Morton curve, so that neighbours in space are neighbours in
 //! memory (S1 IV-A). Ids stay; indices change.
 
-use super::{Bodies, Standing};
+use super::{Bodies, Ownership};
 use barchan_parallel::{SortScratch, sort};
 use glam::DVec3;
 
@@ -69,8 +69,8 @@ pub struct ReorderScratch {
 /// The order that puts bodies along the Morton curve; unbounded ones (walls) come last, and those
 /// that are gone not at all. `None` if they already lie so.
 pub fn morton_order(bodies: &Bodies, scratch: &mut ReorderScratch) -> Option<Vec<u32>> {
-    let bounded = |i: &usize| bodies.shape[*i].bounding_radius().is_some();
-    let there = |i: &usize| bodies.standing[*i] != Standing::Gone;
+    let bounded = |i: &usize| !bodies.is_wall(*i);
+    let there = |i: &usize| bodies.ownership[*i] != Ownership::Removed;
     let (low, high) = (0..bodies.len())
         .filter(there)
         .filter(bounded)

@@ -54,23 +54,23 @@ pub(crate) fn reference(problem: &Problem, solver: SolverName) -> Solution {
 /// The solution of a solver that must say the truth about its residual, whether it converges or
 /// not. Bounds take the residual that was reached where it is above the one asked for.
 #[track_caller]
-pub(crate) fn judged(problem: &Problem, solver: String, options: &SolverOptions) -> (Solution, Report) {
+pub(crate) fn measured(problem: &Problem, solver: String, options: &SolverOptions) -> (Solution, Report) {
     let (γ, _, report) = solve(problem, options);
     assert!(γ.iter().all(DVec3::is_finite) && γ.rows.iter().all(|λ| λ.is_finite()), "{solver}");
-    let judged = natural_residual(problem, &γ, options.law());
+    let measured = natural_residual(problem, &γ, options.law());
     // Reports count what rounding leaves of the impulses, 1e-15 of their length.
     let rounding = 1e-15 * dot(&γ, &γ).sqrt() / natural_unit(problem, options.law());
-    let judged = if judged == 0.0 { judged } else { judged.hypot(rounding) };
-    let is_true = (judged - report.residual).abs() <= 1e-6 * judged + 1e-11;
-    assert!(is_true, "{solver}: the residual is {judged}, not {}", report.residual);
+    let measured = if measured == 0.0 { measured } else { measured.hypot(rounding) };
+    let is_true = (measured - report.residual).abs() <= 1e-6 * measured + 1e-11;
+    assert!(is_true, "{solver}: the residual is {measured}, not {}", report.residual);
     assert_eq!(report.status == Status::Converged, report.residual <= options.tolerance, "{solver}: {report:?}");
-    (Solution::new(problem, solver, γ, options.tolerance.max(1.000_001 * judged)), report)
+    (Solution::new(problem, solver, γ, options.tolerance.max(1.000_001 * measured)), report)
 }
 
 /// The same of a solver that must converge.
 #[track_caller]
 pub(crate) fn converged(problem: &Problem, solver: String, options: &SolverOptions) -> (Solution, Report) {
-    let (solution, report) = judged(problem, solver, options);
+    let (solution, report) = measured(problem, solver, options);
     assert_eq!(report.status, Status::Converged, "{}: {report:?}", solution.solver);
     (solution, report)
 }

@@ -6,7 +6,7 @@
 use super::common::{run, simulation};
 use barchan::DVec3;
 use barchan::cone::solver::SolverName;
-use barchan::cone::{ContactScalars, ContactVec, Geometry, Problem, Row};
+use barchan::cone::{Arms, ContactScalars, ContactVec, Geometry, Problem, Row};
 use barchan::scene::{BodySpec, Fill, Scene};
 use barchan::shape::{Container, Face, Shape};
 use barchan::step::Simulation;
@@ -29,6 +29,9 @@ pub(crate) static MIXED: LazyLock<Problem> = LazyLock::new(mixed);
 /// A bed of bodies that are not round.
 pub(crate) static UNEVEN: LazyLock<Problem> = LazyLock::new(uneven);
 
+/// A bed in which some bodies are not round.
+pub(crate) static PARTLY_UNEVEN: LazyLock<Problem> = LazyLock::new(partly_uneven);
+
 /// The problems of beds and of an impact, with their names.
 pub(crate) fn problems() -> [(&'static str, &'static Problem); 3] {
     checked([("bed", &*BED), ("smooth bed", &*SMOOTH), ("impact", &*IMPACT)])
@@ -41,9 +44,17 @@ pub(crate) fn spheres() -> [(&'static str, &'static Problem); 5] {
 }
 
 /// Every problem of contacts, with its name.
-pub(crate) fn all_problems() -> [(&'static str, &'static Problem); 6] {
+pub(crate) fn all_problems() -> [(&'static str, &'static Problem); 7] {
     let [bed, smooth, impact, sliding, mixed] = spheres();
-    checked([bed, smooth, impact, sliding, mixed, ("uneven bodies", &*UNEVEN)])
+    checked([
+        bed,
+        smooth,
+        impact,
+        sliding,
+        mixed,
+        ("uneven bodies", &*UNEVEN),
+        ("partly uneven bodies", &*PARTLY_UNEVEN),
+    ])
 }
 
 /// Sound problems, each with enough contacts to be worth solving.
@@ -68,7 +79,7 @@ fn bed(bodies: usize, friction: f64) -> Simulation {
 pub(crate) fn settled(bodies: usize, friction: f64) -> Problem {
     let mut bed = bed(bodies, friction);
     run(&mut bed, 400);
-    bed.problem().clone()
+    bed.problem().expect("a step").to_problem()
 }
 
 /// Spheres of two materials and many sizes, the upper ones with friction and bounce.
@@ -89,7 +100,7 @@ fn impact() -> Problem {
     }
     let mut simulation = Simulation::from_scene(&scene).expect("a sound scene");
     run(&mut simulation, 30);
-    simulation.problem().clone()
+    simulation.problem().expect("a step").to_problem()
 }
 
 /// A bed that slides because its box was tilted and lost two walls a moment ago.
@@ -98,14 +109,18 @@ fn sliding() -> Problem {
     run(&mut bed, 400);
     let (sin, cos) = 40f64.to_radians().sin_cos();
     bed.world.gravity = 9.81 * DVec3::new(sin, 0.0, -cos);
-    for shape in &mut bed.world.bodies.shape {
-        if let Shape::Container(container) = shape {
-            let open = vec![Face::LowX, Face::HighX, Face::HighZ];
-            *shape = Shape::Container(Container { open, ..Container::clone(container) }.into());
-        }
+    let bodies = &bed.world.bodies;
+    let walls = bodies.id().iter().zip(bodies.shape()).filter_map(|(&id, shape)| match shape {
+        Shape::Container(container) => Some((id, Container::clone(container))),
+        _ => None,
+    });
+    for (id, container) in walls.collect::<Vec<_>>() {
+        let open = vec![Face::LowX, Face::HighX, Face::HighZ];
+        let opened = Shape::Container(Container { open, ..container }.into());
+        bed.set_shape(id, opened).expect("a wall that stays one");
     }
     run(&mut bed, 40);
-    bed.problem().clone()
+    bed.problem().expect("a step").to_problem()
 }
 
 // ---------------------------------------------------------------- made from those
@@ -120,10 +135,20 @@ fn mixed() -> Problem {
 /// A bed of spheres that became something else: inertia that differs between axes, of which some
 /// cannot turn at all, and contacts beside the line of centres. Some motion parts all contacts.
 fn uneven() -> Problem {
-    let mut problem = BED.to_general();
-    let normals: Vec<DVec3> = problem.normals.iter().collect();
-    let Geometry::General { inverse_inertia, arms_a, arms_b } = &mut problem.geometry else { unreachable!() };
-    for (j, inertia) in inverse_inertia.iter_mut().enumerate() {
+    deform(BED.to_general())
+}
+
+/// A bed in which every fifth body became something else: round and general contacts in one problem.
+fn partly_uneven() -> Problem {
+    let problem = deform(LARGE.with_tensors(|j| j % 5 == 0).0);
+    let general = problem.contacts() - problem.geometry.arms.round();
+    assert!(general > 300 && problem.geometry.arms.round() > 300, "both kinds of contacts");
+    problem
+}
+
+/// Gives bodies with a tensor another one, and moves their contacts aside.
+fn deform(mut problem: Problem) -> Problem {
+    for (&j, inertia) in problem.geometry.tensors.bodies.iter().zip(&mut problem.geometry.tensors.inverse) {
         let [x, y, z, ..] = *inertia;
         *inertia = match j % 4 {
             0 => [0.0; 6],
@@ -131,10 +156,16 @@ fn uneven() -> Problem {
             _ => [x, 2.0 * y, 3.0 * z, 0.2 * x, -0.3 * x, 0.1 * x],
         };
     }
-    for (i, n) in normals.into_iter().enumerate() {
-        let aside = 0.002 * n.cross(DVec3::new(0.3, -0.5, 0.8));
-        arms_a.set(i, arms_a.get(i) + aside);
-        arms_b.set(i, arms_b.get(i) + aside);
+    let Geometry { radius, tensors, arms, .. } = &mut problem.geometry;
+    for i in arms.round()..problem.pairs.len() {
+        let aside = 0.002 * problem.normals.get(i).cross(DVec3::new(0.3, -0.5, 0.8));
+        let mut both = arms.get(i).expect("arms of a general contact");
+        for (arm, &j) in both.iter_mut().zip(&problem.pairs[i]) {
+            if tensors.of(j as usize).is_some() && problem.inverse_mass[j as usize] > 0.0 {
+                *arm += aside / radius[j as usize];
+            }
+        }
+        arms.set(i, both);
     }
     stir(&mut problem, |_| 0.05);
     problem
@@ -144,9 +175,8 @@ fn uneven() -> Problem {
 fn motion(problem: &Problem, j: u32, arm: DVec3) -> DVec3 {
     let part = |k: u32| f64::from((j + 1).wrapping_mul(k) % 1009) / 1009.0 - 0.5;
     let (v, s) = (DVec3::new(part(12_553), part(7_919), part(104_729)), DVec3::new(part(617), part(431), part(877)));
-    let Geometry::General { inverse_inertia, .. } = &problem.geometry else { panic!("not for round bodies") };
     // Of the spin only what the body's inertia allows.
-    let [x, y, z, ..] = inverse_inertia[j as usize];
+    let [x, y, z, ..] = problem.inverse_inertia(j as usize);
     let s = DVec3::new(x, y, z).map(|inertia| if inertia > 0.0 { 1.0 } else { 0.0 }) * s;
     if problem.inverse_mass[j as usize] > 0.0 { v + s.cross(arm) } else { DVec3::ZERO }
 }
@@ -207,14 +237,9 @@ pub(crate) fn welded(bed: &Problem) -> Problem {
 
 /// The joints of a problem without its contacts.
 pub(crate) fn only_rows(problem: &Problem) -> Problem {
-    let Geometry::General { inverse_inertia, .. } = &problem.geometry else { panic!("rows need the general geometry") };
     let mut bias = ContactVec::default();
     bias.rows.clone_from(&problem.bias.rows);
-    let geometry = Geometry::General {
-        inverse_inertia: inverse_inertia.clone(),
-        arms_a: ContactVec::default(),
-        arms_b: ContactVec::default(),
-    };
+    let geometry = Geometry { arms: Arms::default(), ..problem.geometry.clone() };
     let (inverse_mass, rows) = (problem.inverse_mass.clone(), problem.rows.clone());
     let alone = Problem { inverse_mass, geometry, rows, bias, ..Problem::default() };
     assert_eq!(alone.check(), Ok(()));

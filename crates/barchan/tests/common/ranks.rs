@@ -14,7 +14,7 @@ use barchan::partition::{Cartesian, Curve, Morton, Partition, Periods};
 use barchan::scenario;
 use barchan::scene::Scene;
 use barchan::step::{Simulation, StepOptions, StepReport};
-use barchan::world::{Body, Material, Materials, PairRule, Standing, World};
+use barchan::world::{Body, Material, Materials, Ownership, PairRule, World};
 use barchan::{DQuat, DVec3};
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ pub(crate) fn random(seed: u64) -> impl FnMut() -> f64 {
 
 fn extent(world: &World) -> Aabb {
     let bodies = &world.bodies;
-    (0..bodies.len()).filter(|&i| bodies.is_shown(i)).fold(Aabb::EMPTY, |all, i| {
+    (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).fold(Aabb::EMPTY, |all, i| {
         let x = bodies.position[i];
         all.join(&Aabb { low: x, high: x })
     })
@@ -120,10 +120,10 @@ pub(crate) fn partition(
         Division::Morton => {
             let curve = Curve::around(&Aabb { low, high }, &periods);
             let bodies = &world.bodies;
-            let reach = bodies.shape.iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max) * 3.0;
+            let reach = bodies.shape().iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max) * 3.0;
             // Every rank has all bodies here: one of them speaks for all.
             let work: Vec<_> = (0..bodies.len())
-                .filter(|&i| rank == 0 && bodies.is_shown(i))
+                .filter(|&i| rank == 0 && bodies.is_owned_and_bounded(i))
                 .map(|i| (bodies.position[i], 1.0))
                 .collect();
             Box::new(Morton::balanced(comm, curve, reach, work).unwrap())
@@ -136,7 +136,7 @@ pub(crate) fn keep_own(world: &mut World, partition: &dyn Partition) {
     let bodies = &world.bodies;
     let mine = |i: &u32| {
         let i = *i as usize;
-        !bodies.is_shown(i) || partition.owner(bodies.position[i]) == Some(partition.rank())
+        !bodies.is_owned_and_bounded(i) || partition.owner(bodies.position[i]) == Some(partition.rank())
     };
     let order: Vec<u32> = (0..bodies.len() as u32).filter(mine).collect();
     world.bodies.permute(&order);
@@ -146,33 +146,34 @@ pub(crate) fn keep_own(world: &mut World, partition: &dyn Partition) {
 pub(crate) fn treated(simulation: &Simulation) -> Vec<[u64; 2]> {
     let bodies = &simulation.world.bodies;
     let ids = |pair: [u32; 2]| {
-        let mut ids = pair.map(|i| bodies.id[i as usize]);
+        let mut ids = pair.map(|i| bodies.id()[i as usize]);
         ids.sort_unstable();
         ids
     };
-    simulation.impulses().map(|(pair, _)| ids(pair)).collect()
+    simulation.contacts().pairs().iter().map(|&pair| ids(pair)).collect()
 }
 
 /// The ids of bodies that this rank owns, walls not counted; ascending.
 pub(crate) fn own_ids(simulation: &Simulation) -> Vec<u64> {
     let bodies = &simulation.world.bodies;
-    let mut ids: Vec<u64> = (0..bodies.len()).filter(|&i| bodies.is_shown(i)).map(|i| bodies.id[i]).collect();
+    let mut ids: Vec<u64> =
+        (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(|i| bodies.id()[i]).collect();
     ids.sort_unstable();
     ids
 }
 
 fn collect(simulation: &mut Simulation, outcome: &mut Outcome) {
     let bodies = &simulation.world.bodies;
-    for i in (0..bodies.len()).filter(|&i| bodies.standing[i] == Standing::Own) {
+    for i in (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned) {
         let state = (bodies.position[i], bodies.orientation[i], bodies.velocity[i], bodies.angular_velocity[i]);
-        assert!(outcome.bodies.insert(bodies.id[i], state).is_none(), "body {} is there twice", bodies.id[i]);
-        if bodies.inverse_mass[i] > 0.0 {
-            outcome.momentum += bodies.velocity[i] / bodies.inverse_mass[i];
+        assert!(outcome.bodies.insert(bodies.id()[i], state).is_none(), "body {} is there twice", bodies.id()[i]);
+        if bodies.inverse_mass()[i] > 0.0 {
+            outcome.momentum += bodies.velocity[i] / bodies.inverse_mass()[i];
         }
     }
     outcome.contacts.extend(treated(simulation));
     outcome.hash = simulation.world.state_hash();
-    outcome.copies = simulation.domain().map_or(0, |domain| domain.copies());
+    outcome.copies = simulation.domain().map_or(0, |domain| domain.ghosts());
 }
 
 fn advance(
@@ -294,12 +295,12 @@ pub(crate) fn largest_difference(a: &Outcome, b: &Outcome, periods: &Periods) ->
 }
 
 /// The shortest of a way and those a whole number of periods away.
-pub(crate) fn nearest(mut way: DVec3, periods: &Periods) -> DVec3 {
+pub(crate) fn nearest(mut offset: DVec3, periods: &Periods) -> DVec3 {
     for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
         let length = periods.length()[axis];
-        way[axis] -= length * (way[axis] / length).round();
+        offset[axis] -= length * (offset[axis] / length).round();
     }
-    way
+    offset
 }
 
 pub(crate) fn fastest(outcome: &Outcome) -> f64 {
@@ -320,13 +321,13 @@ pub(crate) struct Ball {
 pub(crate) fn own_balls(simulation: &Simulation) -> Vec<Ball> {
     let bodies = &simulation.world.bodies;
     let ball = |i: usize| Ball {
-        id: bodies.id[i],
+        id: bodies.id()[i],
         x: bodies.position[i],
         v: bodies.velocity[i],
-        radius: bodies.shape[i].bounding_radius().unwrap(),
-        moves: bodies.inverse_mass[i] > 0.0,
+        radius: bodies.shape()[i].bounding_radius().unwrap(),
+        moves: bodies.inverse_mass()[i] > 0.0,
     };
-    (0..bodies.len()).filter(|&i| bodies.is_shown(i)).map(ball).collect()
+    (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(ball).collect()
 }
 
 /// All shifts by at most one period along each axis.
@@ -345,10 +346,10 @@ pub(crate) fn all_contacts(balls: &[Ball], periods: &Periods, h: f64, margin: f6
     let mut found = Vec::new();
     for (k, a) in balls.iter().enumerate() {
         for b in balls[..k].iter().filter(|b| a.moves || b.moves) {
-            let way = nearest(a.x - b.x, periods);
+            let offset = nearest(a.x - b.x, periods);
             let limit = (1.0 + margin) * (a.radius + b.radius) + h * (a.v - b.v).length();
             for shift in shifts(periods) {
-                let distance = (way + periods.way(shift)).length();
+                let distance = (offset + periods.offset(shift)).length();
                 assert!((distance - limit).abs() > 1e-12 * limit, "rounding decides on {} and {}", a.id, b.id);
                 if distance < limit {
                     found.push([a.id.min(b.id), a.id.max(b.id)]);

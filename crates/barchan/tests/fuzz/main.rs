@@ -2,11 +2,11 @@
 //!
 //! Two seconds a kind of file; `BARCHAN_FUZZ_SECONDS=600` takes ten minutes. The seeds are the files
 //! in `fuzz/corpus`, the scenes of all scenarios, the problem files of other tests, and what short runs
-//! leave. The same judges serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead;
+//! leave. The same oracles serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead;
 //! `BARCHAN_FUZZ_SEEDS=DIR` leaves the seeds there.
 
-mod judges;
 mod mutate;
+mod oracles;
 
 use barchan::checkpoint::{self, Contents};
 use barchan::comm::threads;
@@ -34,8 +34,8 @@ fn files_in(folder: &Path) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// Puts changed seeds before a judge until the time is over. What brings it down is kept.
-fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
+/// Puts changed seeds before an oracle until the time is over. What brings it down is kept.
+fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], oracle: fn(&[u8])) {
     let seconds = std::env::var("BARCHAN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2);
     if let Some(folder) = std::env::var_os("BARCHAN_FUZZ_SEEDS") {
         let folder = Path::new(&folder).join(kind);
@@ -43,13 +43,13 @@ fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], judge: fn(&[u8])) {
         (0..).zip(seeds).for_each(|(k, seed)| std::fs::write(folder.join(format!("seed-{k}")), seed).unwrap());
     }
     let mut mutator = Mutator::new(seeds, words);
-    seeds.iter().for_each(|seed| judge(seed));
+    seeds.iter().for_each(|seed| oracle(seed));
     let mut count = 0u64;
     let end = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < end {
         let input = mutator.next();
         let start = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| judge(&input)));
+        let result = catch_unwind(AssertUnwindSafe(|| oracle(&input)));
         if result.is_err() || start.elapsed() > PATIENCE {
             let kept = std::env::temp_dir().join(format!("barchan-fuzz-{kind}-{}", std::process::id()));
             std::fs::write(&kept, &input).unwrap();
@@ -98,7 +98,7 @@ fn scenes() {
         "\r\n",
         "ß",
     ];
-    torment("scene", &seeds, &words, judges::scene);
+    torment("scene", &seeds, &words, oracles::scene);
 }
 
 #[test]
@@ -114,20 +114,20 @@ fn problems() {
         "3 ",
         "\n",
         " ",
-        "barchan-problem 1\n",
+        "barchan-problem 2\n",
     ];
     let mut seeds = files("fuzz/corpus/problem");
     seeds.extend(files("crates/barchan-cone/tests/data"));
-    torment("problem", &seeds, &words, judges::problem);
+    torment("problem", &seeds, &words, oracles::problem);
 }
 
 /// The files that short runs leave in a folder, on one rank and on two.
 fn files_of_runs(folder: &str) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
-    for (k, (scene, ranks)) in judges::kept_scenes().iter().flat_map(|scene| [(scene, 1), (scene, 2)]).enumerate() {
+    for (k, (scene, ranks)) in oracles::kept_scenes().iter().flat_map(|scene| [(scene, 1), (scene, 2)]).enumerate() {
         let path = std::env::temp_dir().join(format!("barchan-fuzz-{folder}-{}-{k}", std::process::id()));
         threads::run(ranks, 1, |comm| {
-            let options = RunOptions { steps: Some(judges::KEPT_STEPS), ..RunOptions::default() };
+            let options = RunOptions { steps: Some(oracles::KEPT_STEPS), ..RunOptions::default() };
             let mut run = Run::start_on(scene, &options, comm).unwrap();
             run.record_by(|| RunDirectory::create(&path, true)).unwrap();
             run.to_end(|_| ControlFlow::Continue(())).unwrap();
@@ -146,7 +146,7 @@ fn checkpoints_of_runs() {
     assert_eq!(seeds.len(), 2 * (2 + 3));
     let parts = seeds.iter().filter(|seed| matches!(checkpoint::examine(seed), Ok(Contents::Part(_))));
     assert_eq!(parts.count(), 2 * (1 + 2));
-    torment("checkpoint", &seeds, &["\u{0}", "nan"], judges::checkpoint);
+    torment("checkpoint", &seeds, &["\u{0}", "nan"], oracles::checkpoint);
 }
 
 #[test]
@@ -165,5 +165,5 @@ fn frames_of_runs() {
         "-1",
         "nan",
     ];
-    torment("vtp", &seeds, &words, judges::frame);
+    torment("vtp", &seeds, &words, oracles::frame);
 }

@@ -4,13 +4,13 @@ use crate::ranks::scene;
 use barchan::DVec3;
 use barchan::comm::threads;
 use barchan::step::Simulation;
-use barchan::world::Standing;
+use barchan::world::Ownership;
 use std::collections::BTreeMap;
 
 fn positions(simulation: &Simulation) -> BTreeMap<u64, DVec3> {
     let bodies = &simulation.world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.standing[i] == Standing::Own);
-    own.map(|i| (bodies.id[i], bodies.position[i])).collect()
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned);
+    own.map(|i| (bodies.id()[i], bodies.position[i])).collect()
 }
 
 /// Every few steps bodies, and the impulses of their contacts, go anywhere; nothing of it shows.
@@ -28,7 +28,7 @@ fn a_new_division_changes_nothing() {
             let mut simulation = Simulation::on_ranks(&scene, comm).unwrap();
             let reports: Vec<_> = (0..steps).map(|_| simulation.step().unwrap()).collect();
             let reports: Vec<_> = reports.iter().map(|r| (r.contacts, r.solver.iterations)).collect();
-            (reports, positions(&simulation), simulation.domain().unwrap().divisions())
+            (reports, positions(&simulation), simulation.domain().unwrap().repartitions())
         });
         let mut all = BTreeMap::new();
         for (reports, bodies, divisions) in parts.unwrap() {
@@ -55,10 +55,10 @@ fn the_curve_follows_the_work() {
             (0..200).for_each(|_| drop(simulation.step().unwrap()));
             let imbalance = simulation.domain().unwrap().imbalance().unwrap();
             assert!((1.0..=8.0).contains(&imbalance), "{imbalance}");
-            simulation.world.bodies.bounded_len()
+            simulation.world.bodies.owned_bounded_len()
         });
         let parts = parts.unwrap();
-        assert_eq!(parts.iter().sum::<usize>(), scene.build().unwrap().bodies.bounded_len());
+        assert_eq!(parts.iter().sum::<usize>(), scene.build().unwrap().bodies.owned_bounded_len());
         parts.into_iter().min()
     };
     let (following, fixed) = (fewest("1.05"), fewest("1000"));
@@ -76,7 +76,7 @@ fn neighbours_are_looked_for_farther_away_when_needed() {
             let velocity = &mut simulation.world.bodies.velocity;
             velocity.iter_mut().for_each(|v| v.z -= speed);
             let result = simulation.step().map(|_| ());
-            (result, simulation.world.bodies.bounded_len())
+            (result, simulation.world.bodies.owned_bounded_len())
         })
         .unwrap()
     };

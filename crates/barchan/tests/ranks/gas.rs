@@ -6,7 +6,7 @@ use barchan::cone::solver::SolverName;
 use barchan::partition::PartitionName;
 use barchan::scene::Scene;
 use barchan::step::Simulation;
-use barchan::world::Standing;
+use barchan::world::Ownership;
 use std::sync::Mutex;
 
 /// A small periodic gas that drifts through its cell, so that it migrates all the time.
@@ -60,7 +60,7 @@ fn places_of_bodies_that_have_left_are_used_again() {
     scene.broad_phase.reorder_interval = 0;
     let there = scene_on_ranks(&scene, 4, 1, 500, |simulation, _| {
         let bodies = &simulation.world.bodies;
-        let there = (0..bodies.len()).filter(|&i| bodies.standing[i] != Standing::Gone).count();
+        let there = (0..bodies.len()).filter(|&i| bodies.ownership()[i] != Ownership::Removed).count();
         assert!(bodies.len() <= 2 * (there + 100), "{} rows for {there} bodies", bodies.len());
     });
     assert!(there.migrations > 1000 && there.bodies.len() == 125, "{}", there.migrations);

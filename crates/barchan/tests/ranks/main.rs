@@ -4,12 +4,13 @@
 mod bounds;
 #[path = "../common/ranks.rs"]
 mod ranks;
-#[path = "../common/ranks_judge.rs"]
-mod ranks_judge;
+#[path = "../common/ranks_check.rs"]
+mod ranks_check;
 #[path = "../common/solving.rs"]
 mod solving;
 
 mod balance;
+mod change;
 mod contacts;
 mod edges;
 mod gas;

@@ -10,11 +10,10 @@ use barchan::DVec3;
 use barchan::broad::Aabb;
 use barchan::comm::threads;
 use barchan::domain::{Domain, DomainError};
-use barchan::dynamics::WarmStart;
-use barchan::narrow::Treats;
-use barchan::partition::{Cartesian, Curve, Cuts, Morton, Partition, Periods, Seat};
+use barchan::narrow::{ContactAssignment, Contacts};
+use barchan::partition::{Cartesian, Curve, Cuts, Holder, Morton, Partition, Periods};
 use barchan::shape::Shape;
-use barchan::world::{Body, Standing, World};
+use barchan::world::{Body, Ownership, World};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,12 +81,12 @@ impl Regions {
         }))
     }
 
-    /// All seats of a box: for every shift, the ranks whose closed cells it meets.
-    fn seats(&self, hull: &Aabb, periods: &Periods) -> BTreeSet<Seat> {
-        let mut seats = BTreeSet::new();
+    /// All holders of a box: for every shift, the ranks whose closed cells it meets.
+    fn holders(&self, hull: &Aabb, periods: &Periods) -> BTreeSet<Holder> {
+        let mut holders = BTreeSet::new();
         for shift in shifts(periods) {
-            let way = periods.way(shift);
-            let here = Aabb { low: (hull.low + way).max(periods.low), high: (hull.high + way).min(periods.high) };
+            let offset = periods.offset(shift);
+            let here = Aabb { low: (hull.low + offset).max(periods.low), high: (hull.high + offset).min(periods.high) };
             if !here.low.cmple(here.high).all() {
                 continue;
             }
@@ -104,10 +103,10 @@ impl Regions {
                     move |y| z.clone().map(move |z| (x, y, z))
                 })
             }) {
-                seats.insert(Seat { rank: self.rank([x, y, z]), shift });
+                holders.insert(Holder { rank: self.rank([x, y, z]), shift });
             }
         }
-        seats
+        holders
     }
 
     /// The length l_dd.
@@ -139,15 +138,15 @@ impl Script {
         let mut random = random(self.seed ^ (id << 20) ^ (step << 40));
         random();
         let mut number = || 2.0 * random() - 1.0;
-        let way = DVec3::new(number(), number(), number()).normalize_or_zero();
+        let offset = DVec3::new(number(), number(), number()).normalize_or_zero();
         let most = self.haste * 0.999 * (limit.min(0.25 * EDGE) - (1.0 + MARGIN) * radius);
-        let mut way = way * most * number().abs().sqrt();
+        let mut offset = offset * most * number().abs().sqrt();
         for axis in (0..3).filter(|&axis| !self.repeats[axis]) {
-            if !(0.0..EDGE).contains(&(x[axis] + way[axis])) {
-                way[axis] = -way[axis];
+            if !(0.0..EDGE).contains(&(x[axis] + offset[axis])) {
+                offset[axis] = -offset[axis];
             }
         }
-        way
+        offset
     }
 }
 
@@ -176,10 +175,10 @@ fn scripts() -> impl Strategy<Value = Script> {
 /// What a rank has after a synchronisation.
 #[derive(Clone, Debug, Default)]
 struct View {
-    /// Bodies: id, standing, position, velocity.
-    rows: Vec<(u64, Standing, DVec3, DVec3)>,
+    /// Bodies: id, ownership, position, velocity.
+    rows: Vec<(u64, Ownership, DVec3, DVec3)>,
     /// Its lists.
-    held: Vec<(u64, u32, Vec<Seat>)>,
+    held: Vec<(u64, u32, Vec<Holder>)>,
     /// Pairs of rows whose contacts it treats, if they touch.
     treated: Vec<[usize; 2]>,
 }
@@ -195,15 +194,18 @@ fn follow(script: &Script) -> Vec<Result<Vec<View>, DomainError>> {
         let mut world = world.clone();
         keep_own(&mut world, &*partition);
         let mut domain = Domain::new(comm, partition, periods);
-        domain.settle(&mut world, |_| false);
-        let mut warm = WarmStart::default();
+        domain.initialise(&mut world, |_| false);
+        let mut contacts = Contacts::default();
         let mut views = Vec::new();
         for step in 0..STEPS {
             let bodies = &mut world.bodies;
-            for i in (0..bodies.len()).filter(|&i| bodies.standing[i] != Standing::Gone) {
-                bodies.velocity[i] = script.velocity(bodies.id[i], step, bodies.position[i], limit);
+            for i in 0..bodies.len() {
+                if bodies.ownership()[i] == Ownership::Removed {
+                    continue;
+                }
+                bodies.velocity[i] = script.velocity(bodies.id()[i], step, bodies.position[i], limit);
             }
-            domain.synchronise(&mut world, 1.0, MARGIN, &mut warm)?;
+            domain.synchronise(&mut world, 1.0, MARGIN, &mut contacts)?;
             views.push(view(&world, &domain));
             let bodies = &mut world.bodies;
             (0..bodies.len()).for_each(|i| bodies.position[i] += bodies.velocity[i]);
@@ -220,25 +222,26 @@ fn follow(script: &Script) -> Vec<Result<Vec<View>, DomainError>> {
 fn tidy(world: &mut World, domain: &mut Domain) {
     domain.drop_images(&mut world.bodies);
     let before = world.bodies.len() as u32;
-    let order: Vec<u32> = (0..before).rev().filter(|&i| world.bodies.standing[i as usize] != Standing::Gone).collect();
+    let order: Vec<u32> =
+        (0..before).rev().filter(|&i| world.bodies.ownership()[i as usize] != Ownership::Removed).collect();
     world.bodies.permute(&order);
-    domain.follow(&order, before as usize);
+    domain.reindex(&order, before as usize);
 }
 
 fn view(world: &World, domain: &Domain) -> View {
     let bodies = &world.bodies;
-    let there: Vec<usize> = (0..bodies.len()).filter(|&i| bodies.standing[i] != Standing::Gone).collect();
-    let row = |&i: &usize| (bodies.id[i], bodies.standing[i], bodies.position[i], bodies.velocity[i]);
-    let held = domain.held().map(|held| (held.id, held.owner, held.seats.to_vec()));
-    let who = domain.treats(bodies);
+    let there: Vec<usize> = (0..bodies.len()).filter(|&i| bodies.ownership()[i] != Ownership::Removed).collect();
+    let row = |&i: &usize| (bodies.id()[i], bodies.ownership()[i], bodies.position[i], bodies.velocity[i]);
+    let held = domain.shared_bodies().map(|held| (held.id, held.owner, held.holders.to_vec()));
+    let assignment = domain.contact_assignment(bodies);
     let mut treated = Vec::new();
     for (k, &a) in there.iter().enumerate() {
-        treated.extend((k + 1..there.len()).filter(|&l| who.treats(a, there[l])).map(|l| [k, l]));
+        treated.extend((k + 1..there.len()).filter(|&l| assignment.is_assigned(a, there[l])).map(|l| [k, l]));
     }
     View { rows: there.iter().map(row).collect(), held: held.collect(), treated }
 }
 
-/// Compares one moment. Returns how many bodies have changed their owner, how many seats there are,
+/// Compares one moment. Returns how many bodies have changed their owner, how many holders there are,
 /// and how many more than the hulls ask for.
 fn compare(
     script: &Script,
@@ -250,7 +253,7 @@ fn compare(
     // Each body has one owner, the right one, and is where the script has led it.
     let mut owners = BTreeMap::new();
     for (view, rank) in views.iter().zip(0u32..) {
-        for &(id, _, x, v) in view.rows.iter().filter(|row| row.1 == Standing::Own) {
+        for &(id, _, x, v) in view.rows.iter().filter(|row| row.1 == Ownership::Owned) {
             prop_assert!(owners.insert(id, (rank, x, v)).is_none(), "step {}: body {} has two owners", step, id);
         }
     }
@@ -264,8 +267,8 @@ fn compare(
         moved += usize::from(last != rank);
     }
 
-    // Rows are seats: all that hulls ask for, and none twice.
-    let mut seats: BTreeMap<u64, BTreeSet<Seat>> = BTreeMap::new();
+    // Rows are holders: all that hulls ask for, and none twice.
+    let mut holders: BTreeMap<u64, BTreeSet<Holder>> = BTreeMap::new();
     let mut rows = Vec::new();
     for (view, rank) in views.iter().zip(0u32..) {
         let mut here = Vec::new();
@@ -277,9 +280,9 @@ fn compare(
                         if periods.repeats(axis) { ((x - home)[axis] / EDGE).round() as i8 } else { 0 }
                     },
                 );
-            let off = (x - home - periods.way(shift)).length();
+            let off = (x - home - periods.offset(shift)).length();
             prop_assert!(off < 1e-12 && v == velocity, "step {}: a copy of {} is {} off", step, id, off);
-            let new = seats.entry(id).or_default().insert(Seat { rank, shift });
+            let new = holders.entry(id).or_default().insert(Holder { rank, shift });
             prop_assert!(new, "step {}: rank {} has body {} twice at {:?}", step, rank, id, shift);
             here.push((id, shift));
         }
@@ -290,9 +293,9 @@ fn compare(
         let radius = script.balls[*id as usize].1;
         let reach = (1.0 + MARGIN) * radius + v.length();
         let about = |by: f64| Aabb { low: x - (reach + by), high: x + (reach + by) };
-        let (least, most) = (regions.seats(&about(-1e-9), &periods), regions.seats(&about(1e-5), &periods));
-        let seats = &seats[id];
-        let missing: Vec<_> = least.difference(seats).collect();
+        let (least, most) = (regions.holders(&about(-1e-9), &periods), regions.holders(&about(1e-5), &periods));
+        let holders = &holders[id];
+        let missing: Vec<_> = least.difference(holders).collect();
         prop_assert!(
             missing.is_empty(),
             "step {}: body {} at {} moving {} is missing at {:?}",
@@ -302,9 +305,9 @@ fn compare(
             v,
             missing
         );
-        let idle: Vec<_> = seats.difference(&most).collect();
+        let idle: Vec<_> = holders.difference(&most).collect();
         prop_assert!(idle.is_empty(), "step {}: body {} at {} has no business at {:?}", step, id, x, idle);
-        (held, more) = (held + seats.len(), more + seats.len() - least.len());
+        (held, more) = (held + holders.len(), more + holders.len() - least.len());
     }
 
     // All lists agree with each other and with what is there.
@@ -312,14 +315,14 @@ fn compare(
     for (view, rank) in views.iter().zip(0u32..) {
         for (id, owner, list) in &view.held {
             prop_assert_eq!(*owner, owners[id].0, "step {}: rank {} on {}", step, rank, id);
-            let there: Vec<Seat> = seats[id].iter().copied().collect();
+            let there: Vec<Holder> = holders[id].iter().copied().collect();
             prop_assert_eq!(list, &there, "step {}: the list of {} on rank {}", step, id, rank);
             listed.entry(*id).or_default().insert(rank);
         }
     }
-    for (id, seats) in &seats {
-        let holders: BTreeSet<u32> = seats.iter().map(|seat| seat.rank).collect();
-        let wanted = if seats.len() > 1 { holders } else { BTreeSet::new() };
+    for (id, holders) in &holders {
+        let holding: BTreeSet<u32> = holders.iter().map(|holder| holder.rank).collect();
+        let wanted = if holders.len() > 1 { holding } else { BTreeSet::new() };
         prop_assert_eq!(listed.get(id).cloned().unwrap_or_default(), wanted, "step {}: who lists {}", step, id);
     }
 
@@ -327,7 +330,7 @@ fn compare(
     let touches = |[a, b]: [u64; 2], apart: [i8; 3]| {
         let ((_, x, v), (_, y, w)) = (owners[&a], owners[&b]);
         let limit = (1.0 + MARGIN) * (script.balls[a as usize].1 + script.balls[b as usize].1) + (v - w).length();
-        (y + periods.way(apart) - x).length() - limit
+        (y + periods.offset(apart) - x).length() - limit
     };
     let mut treated = BTreeMap::<([u64; 2], [i8; 3]), usize>::new();
     for (view, here) in views.iter().zip(&rows) {
@@ -395,7 +398,7 @@ fn bodies_change_owners_all_the_time() {
             (0..3).for_each(|k| sum[k] += counts[k]);
         }
         let [moved, held, more] = sum;
-        println!("{:?} {repeats:?}: {moved} migrations, {held} seats, {more} more than needed", script.regions);
+        println!("{:?} {repeats:?}: {moved} migrations, {held} holders, {more} more than needed", script.regions);
         assert!(moved > 200 * STEPS as usize / 6, "{moved}");
     }
 }

@@ -1,7 +1,7 @@
 //! Every solver across ranks solves the problem of one process.
 
 use crate::ranks::{DIVISIONS, Division, RANKS, Setting, bed, each_part};
-use crate::ranks_judge::{Judge, Step, asked};
+use crate::ranks_check::{Reference, Step, asked};
 use barchan::cone::solver::{Report, SolverName, Status};
 use barchan::cone::{Friction, System};
 use barchan::step::{Simulation, StepOptions};
@@ -10,7 +10,7 @@ use barchan::world::World;
 fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptions) {
     for &law in laws {
         let options = asked(options, name, law, 1e-3);
-        let one = Judge::new(Simulation::new(world.clone(), options));
+        let one = Reference::new(Simulation::new(world.clone(), options));
         assert!(one.contacts() > 100, "{}", one.contacts());
         for (division, ranks) in DIVISIONS.iter().flat_map(|&division| RANKS.map(|ranks| (division, ranks))) {
             let case = format!("{} {law:?} on {ranks} ranks, {division:?}", name.name());
@@ -20,7 +20,7 @@ fn agrees(name: SolverName, laws: &[Friction], world: &World, options: StepOptio
             println!("{case}: {} and {} iterations, {:.1e}", here.iterations, far.iterations, far.residual);
             // Momentum that swings under Coulomb's law took 1 567 sweeps on eight ranks, 435 on one.
             assert!(name != SolverName::AcceleratedGs || far.iterations <= 2 * here.iterations, "{case}: {far:?}");
-            one.judge(&case, &there);
+            one.check(&case, &there);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Checkpoints and directories that cannot be used, or that others have written.
 
 use super::*;
-use barchan::checkpoint::{Head, VERSION, read_head};
+use barchan::checkpoint::{CheckpointHead, VERSION, read_head};
 
 /// A run of 80 steps that was stopped after 50, with checkpoints of 40 and 50.
 fn stopped(path: &Path) -> CheckpointFolder {
@@ -162,7 +162,7 @@ fn another_engine_is_told() {
     assert_eq!(engine(), None);
     // The same version on another machine is another engine, too.
     for other in ["0.0.7 (x86_64-linux-gnu)", &format!("{} (vax-vms)", env!("CARGO_PKG_VERSION"))] {
-        let head = Head { engine: other.into(), ..read_head(&folder, 10).unwrap() };
+        let head = CheckpointHead { engine: other.into(), ..read_head(&folder, 10).unwrap() };
         fs::write(folder.head(10), head.to_bytes()).unwrap();
         assert_eq!(engine().as_deref(), Some(other));
     }

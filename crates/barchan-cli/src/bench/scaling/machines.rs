@@ -3,7 +3,7 @@
 use super::model::{Link, Machine, Reducing};
 
 /// A machine, and the memory that its cores share.
-pub(super) struct Place {
+pub(super) struct KnownMachine {
     pub(super) name: &'static str,
     pub(super) machine: Machine,
     /// Bytes a second of the triad on a whole node; `None` if its ranks shall be as fast as here.
@@ -14,7 +14,7 @@ const MICRO: f64 = 1e-6;
 const GB: f64 = 1e9;
 
 /// Dual Ivy Bridge, 20 cores a node; QDR InfiniBand, a non-blocking tree (S4 7.3).
-pub(super) const EMMY: Place = Place {
+pub(super) const EMMY: KnownMachine = KnownMachine {
     name: "Emmy",
     machine: Machine {
         ranks_a_node: 20,
@@ -28,7 +28,7 @@ pub(super) const EMMY: Place = Place {
 /// BlueGene/Q, 64 hardware threads a node, a rank each; a torus of ten links, of which a message
 /// takes three or so, and reductions in the network (S4 7.3). Messages within a node do not go by
 /// memory: S4's second series.
-pub(super) const JUQUEEN: Place = Place {
+pub(super) const JUQUEEN: KnownMachine = KnownMachine {
     name: "Juqueen",
     machine: Machine {
         ranks_a_node: 64,
@@ -40,11 +40,11 @@ pub(super) const JUQUEEN: Place = Place {
 };
 
 /// Dual Haswell, of which S1 took 8 cores a node.
-pub(super) const FLUX: Place =
-    Place { name: "Flux", machine: Machine { ranks_a_node: 8, ..EMMY.machine }, triad: None };
+pub(super) const FLUX: KnownMachine =
+    KnownMachine { name: "Flux", machine: Machine { ranks_a_node: 8, ..EMMY.machine }, triad: None };
 
 /// Dual Skylake, of which S1 took 4 cores a node; HDR100 InfiniBand.
-pub(super) const GREAT_LAKES: Place = Place {
+pub(super) const GREAT_LAKES: KnownMachine = KnownMachine {
     name: "Great Lakes",
     machine: Machine {
         ranks_a_node: 4,
@@ -56,7 +56,7 @@ pub(super) const GREAT_LAKES: Place = Place {
 };
 
 /// A machine of today with a million cores: 128 a node, one adapter of 200 Gbit/s.
-pub(super) const TODAY: Place = Place {
+pub(super) const TODAY: KnownMachine = KnownMachine {
     name: "a million cores",
     machine: Machine {
         ranks_a_node: 128,

@@ -10,9 +10,9 @@ use super::{Context, Figures, figures, settled};
 use crate::failure::{Failure, note};
 use barchan::cone::solver::SolverName;
 use barchan::partition::{DomainOptions, PartitionName};
-use machines::{FLUX, GREAT_LAKES, Place, TODAY};
+use machines::{FLUX, GREAT_LAKES, KnownMachine, TODAY};
 use model::{Costs, Layout, Machine, Protocol, Reducing, Time, calibrate, efficiency};
-use papers::{EXPERIMENTS, Experiment, Problem, Run};
+use papers::{EXPERIMENTS, Experiment, PaperProblem, PaperRun};
 use serde_json::{Value, json};
 
 /// A scene as the model sees it.
@@ -88,7 +88,7 @@ fn bed(context: &Context) -> Result<(Measured, f64), Failure> {
 }
 
 impl Measured {
-    fn layout(&self, run: Run) -> Layout {
+    fn layout(&self, run: PaperRun) -> Layout {
         let Self { depth, contacts_a_body, sweeps, periodic, .. } = *self;
         Layout { ranks: run.0, block: run.1, periodic, contacts_a_body, sweeps, depth }
     }
@@ -106,7 +106,7 @@ impl Measured {
 }
 
 /// How many times slower a rank is there, by the share of its node's memory bandwidth that it has.
-fn slowness(context: &Context, place: &Place) -> f64 {
+fn slowness(context: &Context, place: &KnownMachine) -> f64 {
     let here = context.triad.all / rayon::current_num_threads() as f64;
     place.triad.map_or(1.0, |triad| here / (triad / f64::from(place.machine.ranks_a_node)))
 }
@@ -114,7 +114,7 @@ fn slowness(context: &Context, place: &Place) -> f64 {
 /// Seconds of computing a body and step with which the paper's own run becomes as efficient as it was.
 fn calibrated(e: &Experiment, scene: &Measured) -> Option<f64> {
     let free = Costs { body: 0.0, contact: 0.0 };
-    let step = |run: Run| e.place.machine.step(&scene.layout(run), &free, &scene.of_s4());
+    let step = |run: PaperRun| e.place.machine.step(&scene.layout(run), &free, &scene.of_s4());
     let compute = calibrate(&step(e.base), &step(e.run), e.measured)?;
     Some(compute / scene.layout(e.run).bodies())
 }
@@ -124,7 +124,7 @@ fn per_cent(x: f64) -> String {
 }
 
 /// S4's efficiencies, and what the model makes of its protocol and of ours.
-fn s4(context: &Context, scene: impl Fn(Problem) -> Measured) -> Value {
+fn s4(context: &Context, scene: impl Fn(PaperProblem) -> Measured) -> Value {
     let mut rows = vec![json!([
         "machine",
         "problem",
@@ -141,7 +141,7 @@ fn s4(context: &Context, scene: impl Fn(Problem) -> Measured) -> Value {
         let scene = scene(e.problem);
         let share = scene.layout(e.run).bodies() / scene.layout(e.base).bodies();
         let of = |costs: &Costs, protocol: &Protocol| {
-            let step = |run: Run| e.place.machine.step(&scene.layout(run), costs, protocol);
+            let step = |run: PaperRun| e.place.machine.step(&scene.layout(run), costs, protocol);
             (efficiency(&step(e.base), share, &step(e.run)), step(e.run))
         };
         let source = EXPERIMENTS
@@ -155,7 +155,7 @@ fn s4(context: &Context, scene: impl Fn(Problem) -> Measured) -> Value {
             None => "messages cannot explain it".into(),
         };
         let (ours, time) = of(&scene.costs.slower(slowness(context, e.place)), &scene.protocol);
-        let problem = if e.problem == Problem::Gas { "granular-gas" } else { "hexagonal-packing" };
+        let problem = if e.problem == PaperProblem::Gas { "granular-gas" } else { "hexagonal-packing" };
         let mut row = vec![json!(e.place.name), json!(problem), json!(e.text), json!(per_cent(e.measured))];
         row.extend([json!(theirs), json!(per_cent(ours))]);
         row.extend(parts(&time));
@@ -182,7 +182,7 @@ fn s1(bed: &Measured, excess: f64) -> Value {
         depth: excess * S1_DEPTH,
         ..bed.layout((ranks, S1_BLOCK))
     };
-    let step = |place: &Place, layout: Layout| place.machine.step(&layout, &bed.costs, &bed.protocol);
+    let step = |place: &KnownMachine, layout: Layout| place.machine.step(&layout, &bed.costs, &bed.protocol);
     let mut rows = vec![json!(["machine", "run", "S1", "model", "its s a step", "talk of it"])];
     let base = step(&GREAT_LAKES, layout([2, 2, 1], 2.41, 713.0));
     for (ranks, cores, iterations) in [([4, 4, 1], 16, 748.0), ([8, 8, 1], 64, 836.0), ([16, 16, 1], 256, 832.0)] {
@@ -320,7 +320,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         "inputs": inputs(&scenes),
         "inputs: copies of Morton ranges against blocks": excess,
         "inputs: solvers": solvers()?,
-        "predicted: S4": s4(context, |problem| if problem == Problem::Gas { gas } else { packing }),
+        "predicted: S4": s4(context, |problem| if problem == PaperProblem::Gas { gas } else { packing }),
         "predicted: S1": s1(&bed, excess),
         "predicted: a million cores": million(&gas, &packing),
     })))

@@ -8,13 +8,13 @@
 //! They unwind quietly; only the first failure is told.
 
 mod bell;
-mod mail;
-mod meeting;
+mod collective;
+mod mailbox;
 
 use super::{Communicator, PATIENCE, Reduction, Traffic, check_exchange};
 use bell::Bell;
-use mail::Desk;
-use meeting::{Call, Meeting, Place};
+use collective::{Call, Collective, Contribution};
+use mailbox::Mailbox;
 use rayon::ThreadPoolBuilder;
 use std::any::Any;
 use std::num::NonZero;
@@ -126,8 +126,8 @@ struct World {
     patience: Duration,
     /// Whether there is a processor for every thread of every rank.
     has_room: bool,
-    desks: Vec<Desk>,
-    meeting: Meeting,
+    mailboxes: Vec<Mailbox>,
+    collective: Collective,
     failed: AtomicBool,
     first: Mutex<Option<RanksFailed>>,
 }
@@ -140,8 +140,8 @@ impl World {
             size,
             patience: ranks.patience,
             has_room: size * ranks.threads_each.max(1) <= processors,
-            desks: (0..size).map(|_| Desk::new(size)).collect(),
-            meeting: Meeting::new(size),
+            mailboxes: (0..size).map(|_| Mailbox::new(size)).collect(),
+            collective: Collective::new(size),
             failed: AtomicBool::new(false),
             first: Mutex::new(None),
         }
@@ -162,13 +162,13 @@ impl World {
 
     /// Notes that a rank has returned: nobody may wait for it any more.
     fn leave(&self, rank: usize) {
-        self.desks[rank].left.store(true, Ordering::Release);
+        self.mailboxes[rank].left.store(true, Ordering::Release);
         self.wake();
     }
 
     fn wake(&self) {
-        self.desks.iter().for_each(Desk::wake);
-        self.meeting.wake();
+        self.mailboxes.iter().for_each(Mailbox::wake);
+        self.collective.wake();
     }
 
     /// How it went, once all ranks have ended.
@@ -177,7 +177,7 @@ impl World {
             return Err(failure);
         }
         // A message that nobody took was for a rank that did not count on its sender.
-        let left = (0..self.size).find_map(|rank| Some((rank, self.desks[rank].unread()?)));
+        let left = (0..self.size).find_map(|rank| Some((rank, self.mailboxes[rank].unread()?)));
         left.map_or(Ok(()), |(rank, (from, number))| Err(RanksFailed { rank, message: one_sided(number, from, rank) }))
     }
 
@@ -222,11 +222,11 @@ impl World {
     fn lateness(&self, rank: usize, waited: Duration, whom: &[usize]) -> String {
         const NAMED: usize = 4;
         let mut names: Vec<_> =
-            whom.iter().take(NAMED).map(|r| format!("rank {r} ({})", self.desks[*r].stage())).collect();
+            whom.iter().take(NAMED).map(|r| format!("rank {r} ({})", self.mailboxes[*r].stage())).collect();
         if whom.len() > NAMED {
             names.push(format!("{} more", whom.len() - NAMED));
         }
-        let stage = self.desks[rank].stage();
+        let stage = self.mailboxes[rank].stage();
         format!("waited {:.1} s ({stage}) for {}", waited.as_secs_f64(), names.join(", "))
     }
 }
@@ -236,7 +236,7 @@ fn one_sided(number: u64, from: usize, to: usize) -> String {
     format!("in exchange {number} rank {from} has rank {to} as a neighbour, but not the other way round")
 }
 
-/// A rank's end of the line.
+/// A rank's communicator.
 struct ThreadRank {
     world: Arc<World>,
     rank: usize,
@@ -260,7 +260,7 @@ impl Communicator for ThreadRank {
     }
 
     fn stage(&mut self, name: &'static str) {
-        self.world.desks[self.rank].set_stage(name);
+        self.world.mailboxes[self.rank].set_stage(name);
     }
 
     fn exchange(&mut self, neighbours: &[u32], outgoing: &[Vec<u8>], incoming: &mut [Vec<u8>]) {
@@ -269,11 +269,11 @@ impl Communicator for ThreadRank {
         }
         self.exchanges += 1;
         for (to, bytes) in neighbours.iter().zip(outgoing) {
-            self.world.desks[*to as usize].post(self.rank, self.exchanges, bytes);
+            self.world.mailboxes[*to as usize].post(self.rank, self.exchanges, bytes);
             self.traffic.messages += 1;
             self.traffic.bytes += bytes.len() as u64;
         }
-        let own = &self.world.desks[self.rank];
+        let own = &self.world.mailboxes[self.rank];
         own.posted.store(self.exchanges, Ordering::Release);
         for (from, bytes) in neighbours.iter().zip(incoming) {
             self.traffic.waiting += own.take(&self.world, *from as usize, self.rank, self.exchanges, bytes);
@@ -283,23 +283,23 @@ impl Communicator for ThreadRank {
     fn all_reduce(&mut self, reduction: Reduction, values: &mut [f64]) {
         self.traffic.reductions += 1;
         let call = Call::Reduce(reduction, values.len());
-        let bring = |place: &mut Place| place.set_numbers(values);
-        let (table, waited) = self.world.meeting.attend(&self.world, self.rank, call, bring);
+        let bring = |place: &mut Contribution| place.set_numbers(values);
+        let (table, waited) = self.world.collective.attend(&self.world, self.rank, call, bring);
         values.copy_from_slice(&table.result);
         self.traffic.waiting += waited;
     }
 
     fn gather(&mut self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
-        let bring = |place: &mut Place| place.set_bytes(bytes);
-        let (mut table, waited) = self.world.meeting.attend(&self.world, self.rank, Call::Gather, bring);
+        let bring = |place: &mut Contribution| place.set_bytes(bytes);
+        let (mut table, waited) = self.world.collective.attend(&self.world, self.rank, Call::Gather, bring);
         self.traffic.waiting += waited;
         (self.rank == 0).then(|| std::mem::take(&mut table.gathered))
     }
 
     fn broadcast(&mut self, bytes: &mut Vec<u8>) {
         let root = self.rank == 0;
-        let bring = |place: &mut Place| place.set_bytes(if root { bytes } else { &[] });
-        let (table, waited) = self.world.meeting.attend(&self.world, self.rank, Call::Broadcast, bring);
+        let bring = |place: &mut Contribution| place.set_bytes(if root { bytes } else { &[] });
+        let (table, waited) = self.world.collective.attend(&self.world, self.rank, Call::Broadcast, bring);
         if !root {
             bytes.clone_from(&table.word);
         }
@@ -307,7 +307,7 @@ impl Communicator for ThreadRank {
     }
 
     fn barrier(&mut self) {
-        let (_table, waited) = self.world.meeting.attend(&self.world, self.rank, Call::Barrier, |_| {});
+        let (_table, waited) = self.world.collective.attend(&self.world, self.rank, Call::Barrier, |_| {});
         self.traffic.waiting += waited;
     }
 
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn messages_that_nobody_takes_are_found() {
         let world = World::new(&ThreadRanks { ranks: 2, threads_each: 1, patience: PATIENCE });
-        world.desks[1].post(0, 4, b"hello");
+        world.mailboxes[1].post(0, 4, b"hello");
         let failed = world.outcome().unwrap_err();
         assert_eq!(failed.message, "in exchange 4 rank 0 has rank 1 as a neighbour, but not the other way round");
     }

@@ -103,9 +103,11 @@ fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
 
 /// The spheres of this rank that can be drawn.
 pub(super) fn visible(bodies: &Bodies) -> Vec<usize> {
-    let sound = |r: f64| r.is_finite() && r > 0.0;
+    let valid = |r: f64| r.is_finite() && r > 0.0;
     let is_visible = |&i: &usize| {
-        bodies.is_shown(i) && bodies.position[i].is_finite() && bodies.shape[i].bounding_radius().is_some_and(sound)
+        bodies.is_owned_and_bounded(i)
+            && bodies.position[i].is_finite()
+            && bodies.shape[i].bounding_radius().is_some_and(valid)
     };
     (0..bodies.len()).filter(is_visible).collect()
 }

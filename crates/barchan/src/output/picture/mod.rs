@@ -148,7 +148,7 @@ mod tests {
     use crate::comm::threads;
     use crate::output::scratch::Scratch;
     use crate::shape::Shape;
-    use crate::world::{Body, Standing};
+    use crate::world::{Body, Ownership};
     use glam::DVec3;
 
     const SMALL: PictureOptions = PictureOptions {
@@ -199,7 +199,7 @@ mod tests {
             let mut own = bodies.clone();
             // Every third sphere; the wall stands on all ranks, and belongs to rank 0.
             for i in (1..own.len()).filter(|i| i % 3 != comm.rank()) {
-                own.standing[i] = Standing::Copy;
+                own.ownership[i] = Ownership::Ghost;
             }
             render_on(&mut *comm, &own, &options)
         });

@@ -1,6 +1,6 @@
 //! Bodies of a frame: a vertex each.
 
-use super::format::{Column, Kind, Number, put_f32, put_f64, put_i32, put_ids};
+use super::format::{Kind, VtkColumn, VtkNumber, put_f32, put_f64, put_i32, put_ids};
 use super::parse::Piece;
 use crate::frame::{Frame, FrameBodies};
 use crate::scene::Compression;
@@ -13,70 +13,70 @@ pub(super) const BODIES: Kind<FrameBodies> = Kind {
     cells: "Verts",
     corners: 1,
     len: FrameBodies::len,
-    points: Column {
+    points: VtkColumn {
         name: "position",
-        number: Number::F64,
+        number: VtkNumber::F64,
         components: 3,
         put: |out, b, range| put_f64(out, b.position[range].iter().flat_map(|x| x.to_array())),
     },
     data: &[
-        Column {
+        VtkColumn {
             name: "radius",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 1,
             put: |out, b, range| put_f32(out, range.map(|i| b.radius(i))),
         },
-        Column {
+        VtkColumn {
             name: "diameter",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 1,
             put: |out, b, range| put_f32(out, range.map(|i| 2.0 * b.radius(i))),
         },
-        Column {
+        VtkColumn {
             name: "velocity",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 3,
             put: |out, b, range| put_f32(out, b.velocity[range].iter().flat_map(|v| v.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "angular_velocity",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 3,
             put: |out, b, range| put_f32(out, b.angular_velocity[range].iter().flat_map(|v| v.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "orientation",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 4,
             put: |out, b, range| put_f32(out, b.orientation[range].iter().flat_map(|q| q.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "id",
-            number: Number::I64,
+            number: VtkNumber::I64,
             components: 1,
             put: |out, b, range| put_ids(out, b.id[range].iter().copied()),
         },
-        Column {
+        VtkColumn {
             name: "material",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, b, range| put_i32(out, b.material[range].iter().map(|&k| k.into())),
         },
-        Column {
+        VtkColumn {
             name: "group",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, b, range| put_i32(out, b.group[range].iter().map(|&k| k.into())),
         },
-        Column {
+        VtkColumn {
             name: "speed",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 1,
             put: |out, b, range| put_f32(out, b.velocity[range].iter().map(|v| v.length())),
         },
-        Column {
+        VtkColumn {
             name: "rank",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, b, range| put_i32(out, b.rank[range].iter().map(|&k| k as i32)),
         },
@@ -112,7 +112,7 @@ pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies) -> Result<(), St
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::output::vtk::parse::Head;
+    use crate::output::vtk::parse::FileHead;
     use glam::DVec3;
     use std::io::Cursor;
 
@@ -145,7 +145,7 @@ pub(super) mod tests {
             assert!(file.ends_with(b"\n  </AppendedData>\n</VTKFile>\n"));
             let text = String::from_utf8_lossy(&file);
             assert!(text.contains("NumberOfPoints=\"3\" NumberOfVerts=\"3\"") && text.contains(">0.25</DataArray>"));
-            let head = Head::parse(&file).unwrap();
+            let head = FileHead::parse(&file).unwrap();
             assert_eq!((head.moment.time, head.moment.step), (0.25, 12));
             let piece = head.piece(&BODIES).unwrap();
             let numbers = |name| piece.numbers(name).unwrap();
@@ -168,7 +168,7 @@ pub(super) mod tests {
             let mut file = Cursor::new(Vec::new());
             write_bodies(&mut file, &frame, compression).unwrap();
             let file = file.into_inner();
-            let head = Head::parse(&file).unwrap();
+            let head = FileHead::parse(&file).unwrap();
             let mut read_back = FrameBodies::default();
             read(&head.piece(&BODIES).unwrap(), &mut read_back).unwrap();
             assert_eq!((&read_back.position, &read_back.id), (&frame.bodies.position, &frame.bodies.id));

@@ -1,7 +1,7 @@
 //! Contacts of a frame: a line each, from the centre of the first body to that of the second, or to
 //! where it touches a wall.
 
-use super::format::{Column, Kind, Number, put_f32, put_i32, put_ids};
+use super::format::{Kind, VtkColumn, VtkNumber, put_f32, put_i32, put_ids};
 use super::parse::Piece;
 use crate::frame::{Frame, FrameContacts};
 use crate::scene::Compression;
@@ -12,46 +12,46 @@ pub(super) const CONTACTS: Kind<FrameContacts> = Kind {
     cells: "Lines",
     corners: 2,
     len: FrameContacts::len,
-    points: Column {
+    points: VtkColumn {
         name: "end",
-        number: Number::F32,
+        number: VtkNumber::F32,
         components: 3,
         put: |out, c, range| put_f32(out, c.ends[range].iter().flatten().flat_map(|x| x.to_array())),
     },
     data: &[
-        Column {
+        VtkColumn {
             name: "force",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 3,
             put: |out, c, range| put_f32(out, c.force[range].iter().flat_map(|f| f.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "normal_impulse",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 1,
             put: |out, c, range| put_f32(out, c.normal_impulse[range].iter().copied()),
         },
-        Column {
+        VtkColumn {
             name: "normal",
-            number: Number::F32,
+            number: VtkNumber::F32,
             components: 3,
             put: |out, c, range| put_f32(out, c.normal[range].iter().flat_map(|n| n.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "id_a",
-            number: Number::I64,
+            number: VtkNumber::I64,
             components: 1,
             put: |out, c, range| put_ids(out, c.ids[range].iter().map(|ids| ids[0])),
         },
-        Column {
+        VtkColumn {
             name: "id_b",
-            number: Number::I64,
+            number: VtkNumber::I64,
             components: 1,
             put: |out, c, range| put_ids(out, c.ids[range].iter().map(|ids| ids[1])),
         },
-        Column {
+        VtkColumn {
             name: "rank",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, c, range| put_i32(out, c.rank[range].iter().map(|&k| k as i32)),
         },

@@ -14,14 +14,14 @@ use std::ops::Range;
 
 /// A type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(super) enum VtkNumber {
     F32,
     F64,
     I32,
     I64,
 }
 
-impl Number {
+impl VtkNumber {
     /// VTK's name of it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -47,15 +47,15 @@ impl Number {
 }
 
 /// A column of a table `T`.
-pub(super) struct Column<T: 'static> {
+pub(super) struct VtkColumn<T: 'static> {
     pub(super) name: &'static str,
-    pub(super) number: Number,
+    pub(super) number: VtkNumber,
     pub(super) components: usize,
     /// Appends the values of a range of items.
     pub(super) put: fn(&mut Vec<u8>, &T, Range<usize>),
 }
 
-impl<T> Column<T> {
+impl<T> VtkColumn<T> {
     /// Bytes of one value.
     pub(super) fn bytes(&self) -> usize {
         self.components * self.number.size()
@@ -69,9 +69,9 @@ pub(super) struct Kind<T: 'static> {
     /// Corners of a cell.
     pub(super) corners: usize,
     /// Corners of the cells. Each item has as many values as corners.
-    pub(super) points: Column<T>,
+    pub(super) points: VtkColumn<T>,
     /// What is known of an item.
-    pub(super) data: &'static [Column<T>],
+    pub(super) data: &'static [VtkColumn<T>],
     /// Number of items.
     pub(super) len: fn(&T) -> usize,
 }
@@ -98,12 +98,12 @@ pub(super) fn put_ids(out: &mut Vec<u8>, numbers: impl IntoIterator<Item = u64>)
 
 /// When it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Moment {
+pub(super) struct FrameTime {
     pub(super) time: f64,
     pub(super) step: u64,
 }
 
-impl From<&Frame> for Moment {
+impl From<&Frame> for FrameTime {
     fn from(frame: &Frame) -> Self {
         Self { time: frame.time, step: frame.step }
     }
@@ -117,10 +117,10 @@ impl<T> Kind<T> {
 
     /// Bytes of a file of so many items, if nothing is compressed.
     pub(super) fn raw_bytes(&self, items: usize) -> u64 {
-        let index = Number::of_indices(items * self.corners).size();
-        let columns: usize = self.data.iter().map(Column::bytes).sum();
+        let index = VtkNumber::of_indices(items * self.corners).size();
+        let columns: usize = self.data.iter().map(VtkColumn::bytes).sum();
         let item = columns + self.corners * (self.points.bytes() + index) + index;
-        let head = self.head(items, Moment::default(), Compression::None, &[]);
+        let head = self.head(items, FrameTime::default(), Compression::None, &[]);
         (head.len() + 8 * (self.data.len() + 3) + item * items) as u64
     }
 
@@ -129,7 +129,7 @@ impl<T> Kind<T> {
         &self,
         out: &mut (impl Write + Seek),
         table: &T,
-        moment: Moment,
+        moment: FrameTime,
         compression: Compression,
     ) -> io::Result<()> {
         let (items, corners) = ((self.len)(table), self.corners);
@@ -146,7 +146,7 @@ impl<T> Kind<T> {
         }
         array(corners * self.points.bytes(), &|out, range| (self.points.put)(out, table, range))?;
         // Corners stand in the order of their cells.
-        let index = Number::of_indices(items * corners);
+        let index = VtkNumber::of_indices(items * corners);
         array(corners * index.size(), &|out, range| {
             put_indices(out, index, range.start * corners..range.end * corners);
         })?;
@@ -160,9 +160,9 @@ impl<T> Kind<T> {
     }
 
     /// The XML before the arrays. Its length does not depend on the offsets.
-    fn head(&self, items: usize, moment: Moment, compression: Compression, offsets: &[u64]) -> String {
+    fn head(&self, items: usize, moment: FrameTime, compression: Compression, offsets: &[u64]) -> String {
         let mut offsets = offsets.iter();
-        let mut element = |name: &str, number: Number, components: usize| {
+        let mut element = |name: &str, number: VtkNumber, components: usize| {
             let offset = offsets.next().unwrap_or(&0);
             format!(
                 "        <DataArray type=\"{}\" Name=\"{name}\" NumberOfComponents=\"{components}\" \
@@ -172,7 +172,7 @@ impl<T> Kind<T> {
         };
         let data: String = self.data.iter().map(|c| element(c.name, c.number, c.components)).collect();
         let points = element(self.points.name, self.points.number, self.points.components);
-        let index = Number::of_indices(items * self.corners);
+        let index = VtkNumber::of_indices(items * self.corners);
         let cells = element("connectivity", index, 1) + &element("offsets", index, 1);
         let count = |kind: &str| if kind == self.cells { items } else { 0 };
         let (kind, section) = (self.cells, self.data_element());
@@ -196,9 +196,9 @@ impl<T> Kind<T> {
     }
 
     /// The file that names the pieces of a frame, one a rank.
-    pub(super) fn pieces_text(&self, moment: Moment, pieces: impl Iterator<Item = String>) -> String {
-        let element = |column: &Column<T>| {
-            let Column { name, number, components, .. } = column;
+    pub(super) fn pieces_text(&self, moment: FrameTime, pieces: impl Iterator<Item = String>) -> String {
+        let element = |column: &VtkColumn<T>| {
+            let VtkColumn { name, number, components, .. } = column;
             let number = number.name();
             format!("      <PDataArray type=\"{number}\" Name=\"{name}\" NumberOfComponents=\"{components}\"/>\n")
         };
@@ -218,9 +218,9 @@ impl<T> Kind<T> {
     }
 }
 
-fn put_indices(out: &mut Vec<u8>, number: Number, indices: impl Iterator<Item = usize>) {
+fn put_indices(out: &mut Vec<u8>, number: VtkNumber, indices: impl Iterator<Item = usize>) {
     match number {
-        Number::I32 => indices.for_each(|k| out.extend_from_slice(&(k as i32).to_le_bytes())),
+        VtkNumber::I32 => indices.for_each(|k| out.extend_from_slice(&(k as i32).to_le_bytes())),
         _ => indices.for_each(|k| out.extend_from_slice(&(k as i64).to_le_bytes())),
     }
 }
@@ -234,7 +234,7 @@ fn opening(kind: &str, compression: Compression) -> String {
     )
 }
 
-fn field_data(Moment { time, step }: Moment) -> String {
+fn field_data(FrameTime { time, step }: FrameTime) -> String {
     format!(
         "    <FieldData>\n      \
            <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">{time:?}</DataArray>\n      \
@@ -249,11 +249,11 @@ mod tests {
 
     #[test]
     fn indices_have_the_room_that_they_need() {
-        assert_eq!(Number::of_indices(2_147_483_647), Number::I32);
-        assert_eq!(Number::of_indices(2_147_483_648), Number::I64);
+        assert_eq!(VtkNumber::of_indices(2_147_483_647), VtkNumber::I32);
+        assert_eq!(VtkNumber::of_indices(2_147_483_648), VtkNumber::I64);
         let mut bytes = Vec::new();
-        put_indices(&mut bytes, Number::I32, 1..3);
-        put_indices(&mut bytes, Number::I64, 3..4);
+        put_indices(&mut bytes, VtkNumber::I32, 1..3);
+        put_indices(&mut bytes, VtkNumber::I64, 3..4);
         assert_eq!(bytes, [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -13,10 +13,10 @@
 //! others.
 
 use super::bodies::BODIES;
-use super::format::{Column, Number};
+use super::format::{VtkColumn, VtkNumber};
 use super::reader::{FrameError, StoredFrames};
 use crate::frame::FrameBodies;
-use barchan_hdf5::{Plan, Slot, Writer};
+use barchan_hdf5::{FilePlan, Slot, Writer};
 use std::collections::HashMap;
 use std::io::{self, Seek, Write};
 
@@ -50,7 +50,7 @@ pub fn write_vtkhdf(out: impl Write + Seek, stored: &StoredFrames) -> Result<(),
     let total = counts.iter().sum::<usize>() as u64;
     let most = counts.iter().copied().max().unwrap_or(0);
 
-    let mut plan = Plan::new();
+    let mut plan = FilePlan::new();
     plan.text_attribute("VTKHDF", "Type", "PolyData")?;
     plan.integer_attribute("VTKHDF", "Version", &[2], &[2, 2])?;
     plan.integer_attribute("VTKHDF/Steps", "NSteps", &[], &[frames as i64])?;
@@ -89,7 +89,7 @@ pub fn write_vtkhdf(out: impl Write + Seek, stored: &StoredFrames) -> Result<(),
 }
 
 /// Everything that has a few numbers a frame, with its bytes.
-fn plan_small(plan: &mut Plan, times: &[f64], counts: &[usize]) -> io::Result<Vec<(Slot, Vec<u8>)>> {
+fn plan_small(plan: &mut FilePlan, times: &[f64], counts: &[usize]) -> io::Result<Vec<(Slot, Vec<u8>)>> {
     let frames = counts.len() as u64;
     let mut small = Vec::new();
     let values = plan.dataset("VTKHDF/Steps/Values", barchan_hdf5::Number::F64, &[frames])?;
@@ -136,12 +136,12 @@ fn first_of_its_kind(counts: &[usize]) -> Vec<u64> {
     counts.iter().zip(0..).map(|(&count, index)| *first.entry(count).or_insert(index)).collect()
 }
 
-fn plan_column(plan: &mut Plan, path: &str, column: &Column<FrameBodies>, rows: u64) -> io::Result<Slot> {
+fn plan_column(plan: &mut FilePlan, path: &str, column: &VtkColumn<FrameBodies>, rows: u64) -> io::Result<Slot> {
     let number = match column.number {
-        Number::F32 => barchan_hdf5::Number::F32,
-        Number::F64 => barchan_hdf5::Number::F64,
-        Number::I32 => barchan_hdf5::Number::I32,
-        Number::I64 => barchan_hdf5::Number::I64,
+        VtkNumber::F32 => barchan_hdf5::Number::F32,
+        VtkNumber::F64 => barchan_hdf5::Number::F64,
+        VtkNumber::I32 => barchan_hdf5::Number::I32,
+        VtkNumber::I64 => barchan_hdf5::Number::I64,
     };
     let shape = [rows, column.components as u64];
     plan.dataset(path, number, if column.components == 1 { &shape[..1] } else { &shape })
@@ -236,7 +236,7 @@ mod tests {
         let last = scratch.path().join("frames/frame-000001.vtp");
         let bytes = std::fs::read(&last).unwrap();
         std::fs::write(&last, &bytes[..bytes.len() - 100]).unwrap();
-        // The head is sound, so that the second reading finds it.
+        // The head is valid, so that the second reading finds it.
         assert_eq!(stored.body_count(1).unwrap(), 2);
         let error = write_vtkhdf(Cursor::new(Vec::new()), &stored).unwrap_err();
         assert!(matches!(error, ExportError::Read(FrameError::Damaged { .. })), "{error}");

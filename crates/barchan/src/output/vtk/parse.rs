@@ -3,7 +3,7 @@
 //! This is not a reader of any VTK file. What it does not find where we put it is an error that says so.
 
 use super::blocks::read_array;
-use super::format::{Kind, Moment, Number};
+use super::format::{FrameTime, Kind, VtkNumber};
 use crate::scene::Compression;
 use glam::DVec3;
 
@@ -13,8 +13,8 @@ const MARKER: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
 pub(super) const LONGEST_HEAD: usize = 64 * 1024;
 
 /// A file whose head is understood.
-pub(super) struct Head<'a> {
-    pub(super) moment: Moment,
+pub(super) struct FileHead<'a> {
+    pub(super) moment: FrameTime,
     text: &'a str,
     data: &'a [u8],
     compression: Compression,
@@ -22,13 +22,13 @@ pub(super) struct Head<'a> {
 
 /// The arrays of a file.
 pub(super) struct Piece<'a> {
-    head: &'a Head<'a>,
+    head: &'a FileHead<'a>,
     items: usize,
     /// Names of arrays with as many values an item.
     per_item: Vec<(&'static str, usize)>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> FileHead<'a> {
     /// Reads the head of a `.vtp` file.
     pub(super) fn parse(file: &'a [u8]) -> Result<Self, String> {
         let within = &file[..file.len().min(LONGEST_HEAD)];
@@ -72,10 +72,10 @@ impl Piece<'_> {
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         let (number, raw) = self.raw(name)?;
         Ok(match number {
-            Number::F32 => words(&raw).map(|bytes| f32::from_le_bytes(bytes).into()).collect(),
-            Number::F64 => words(&raw).map(f64::from_le_bytes).collect(),
-            Number::I32 => words(&raw).map(|bytes| i32::from_le_bytes(bytes).into()).collect(),
-            Number::I64 => words(&raw).map(|bytes| i64::from_le_bytes(bytes) as f64).collect(),
+            VtkNumber::F32 => words(&raw).map(|bytes| f32::from_le_bytes(bytes).into()).collect(),
+            VtkNumber::F64 => words(&raw).map(f64::from_le_bytes).collect(),
+            VtkNumber::I32 => words(&raw).map(|bytes| i32::from_le_bytes(bytes).into()).collect(),
+            VtkNumber::I64 => words(&raw).map(|bytes| i64::from_le_bytes(bytes) as f64).collect(),
         })
     }
 
@@ -88,9 +88,9 @@ impl Piece<'_> {
     pub(super) fn integers(&self, name: &str) -> Result<Vec<i64>, String> {
         let (number, raw) = self.raw(name)?;
         match number {
-            Number::I32 => Ok(words(&raw).map(|bytes| i32::from_le_bytes(bytes).into()).collect()),
-            Number::I64 => Ok(words(&raw).map(i64::from_le_bytes).collect()),
-            Number::F32 | Number::F64 => Err(format!("its array {name:?} is not of whole numbers")),
+            VtkNumber::I32 => Ok(words(&raw).map(|bytes| i32::from_le_bytes(bytes).into()).collect()),
+            VtkNumber::I64 => Ok(words(&raw).map(i64::from_le_bytes).collect()),
+            VtkNumber::F32 | VtkNumber::F64 => Err(format!("its array {name:?} is not of whole numbers")),
         }
     }
 
@@ -102,13 +102,13 @@ impl Piece<'_> {
         self.integers(name)?.into_iter().map(small).collect()
     }
 
-    fn raw(&self, name: &str) -> Result<(Number, Vec<u8>), String> {
-        let Head { text, data, compression, .. } = self.head;
+    fn raw(&self, name: &str) -> Result<(VtkNumber, Vec<u8>), String> {
+        let FileHead { text, data, compression, .. } = self.head;
         let (_, values) =
             self.per_item.iter().find(|entry| entry.0 == name).ok_or_else(|| format!("it has no array {name:?}"))?;
         let named = |line: &&str| line.contains("<DataArray ") && attribute(line, "Name") == Some(name);
         let line = text.lines().find(named).ok_or_else(|| format!("it has no array {name:?}"))?;
-        let numbers = [Number::F32, Number::F64, Number::I32, Number::I64];
+        let numbers = [VtkNumber::F32, VtkNumber::F64, VtkNumber::I32, VtkNumber::I64];
         let number = attribute(line, "type").and_then(|kind| numbers.into_iter().find(|n| n.name() == kind));
         let number = number.ok_or_else(|| format!("its array {name:?} has an unknown type of numbers"))?;
         let offset = attribute(line, "offset").and_then(|text| text.parse::<usize>().ok());
@@ -126,14 +126,14 @@ fn words<const N: usize>(raw: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
 }
 
 /// When it is, by the field data of a `.vtp` or `.pvtp`.
-pub(super) fn moment(text: &str) -> Result<Moment, String> {
+pub(super) fn moment(text: &str) -> Result<FrameTime, String> {
     let field = |name: &str| {
         let behind = text.split(&format!("Name=\"{name}\"")).nth(1)?;
         behind.split('>').nth(1)?.split('<').next()
     };
     let time = field("TimeValue").and_then(|text| text.parse().ok()).ok_or("it does not tell its time")?;
     let step = field("step").and_then(|text| text.parse().ok()).ok_or("it does not tell its step")?;
-    Ok(Moment { time, step })
+    Ok(FrameTime { time, step })
 }
 
 /// The inside of the first tag of this name.
@@ -178,10 +178,10 @@ mod tests {
     #[test]
     fn what_is_no_frame_is_refused() {
         for text in ["", "<VTKFile type=\"PolyData\">", "x<AppendedData encoding=\"raw\">\n_"] {
-            assert!(Head::parse(text.as_bytes()).is_err(), "{text}");
+            assert!(FileHead::parse(text.as_bytes()).is_err(), "{text}");
         }
         let text = "<VTKFile type=\"PolyData\" header_type=\"UInt64\" compressor=\"other\"><AppendedData \
                     encoding=\"raw\">\n_";
-        assert!(Head::parse(text.as_bytes()).is_err_and(|error| error.contains("\"other\"")));
+        assert!(FileHead::parse(text.as_bytes()).is_err_and(|error| error.contains("\"other\"")));
     }
 }

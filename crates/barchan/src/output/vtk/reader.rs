@@ -2,8 +2,8 @@
 
 use super::bodies::{self, BODIES};
 use super::contacts::{self, CONTACTS};
-use super::format::{Kind, Moment};
-use super::parse::{Head, LONGEST_HEAD, Piece, attribute, elements, moment};
+use super::format::{FrameTime, Kind};
+use super::parse::{FileHead, LONGEST_HEAD, Piece, attribute, elements, moment};
 use super::walls::{self, WALLS};
 use super::writer::{INDEXES, is_frame_file};
 use crate::frame::Frame;
@@ -219,7 +219,7 @@ impl StoredFrames {
 /// # Errors
 /// If the bytes are not those of such a file: what is wrong with them.
 pub fn examine_frame(bytes: &[u8]) -> Result<Frame, String> {
-    let head = Head::parse(bytes)?;
+    let head = FileHead::parse(bytes)?;
     let mut frame = Frame { time: head.moment.time, step: head.moment.step, ..Frame::default() };
     if head.piece(&CONTACTS).is_ok_and(|piece| piece.items() > 0) {
         contacts::read(&head.piece(&CONTACTS)?, &mut frame.contacts)?;
@@ -237,7 +237,7 @@ fn read_pieces<T>(
     kind: &Kind<T>,
     most: Option<usize>,
     take: &mut dyn FnMut(&Piece<'_>) -> Result<(), String>,
-) -> Result<Moment, FrameError> {
+) -> Result<FrameTime, FrameError> {
     let refuse = |source| FrameError::Io { path: path.into(), source };
     let damaged = |what| FrameError::Damaged { path: path.into(), what };
     if path.extension().is_some_and(|end| end == "pvtp") {
@@ -257,7 +257,7 @@ fn read_pieces<T>(
         Some(most) => read_beginning(path, most),
     };
     let file = file.map_err(refuse)?;
-    let head = Head::parse(&file).map_err(damaged)?;
+    let head = FileHead::parse(&file).map_err(damaged)?;
     take(&head.piece(kind).map_err(damaged)?).map_err(damaged)?;
     Ok(head.moment)
 }

@@ -4,7 +4,7 @@
 //! large as what there is to see. Beside the corners a quad says what it was cut from, so that the
 //! walls can be made again from the file.
 
-use super::format::{Column, Kind, Number, put_f64, put_i32, put_ids};
+use super::format::{Kind, VtkColumn, VtkNumber, put_f64, put_i32, put_ids};
 use super::parse::Piece;
 use crate::broad::Aabb;
 use crate::frame::FrameWall;
@@ -28,50 +28,50 @@ pub(super) const WALLS: Kind<Vec<Quad>> = Kind {
     cells: "Polys",
     corners: 4,
     len: Vec::len,
-    points: Column {
+    points: VtkColumn {
         name: "corner",
-        number: Number::F64,
+        number: VtkNumber::F64,
         components: 3,
         put: |out, quads, range| {
             put_f64(out, quads[range].iter().flat_map(|quad| quad.corners).flat_map(|x| x.to_array()));
         },
     },
     data: &[
-        Column {
+        VtkColumn {
             name: "id",
-            number: Number::I64,
+            number: VtkNumber::I64,
             components: 1,
             put: |out, quads, range| put_ids(out, quads[range].iter().map(|quad| quad.wall.id)),
         },
-        Column {
+        VtkColumn {
             name: "material",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, quads, range| put_i32(out, quads[range].iter().map(|quad| quad.wall.material.into())),
         },
-        Column {
+        VtkColumn {
             name: "face",
-            number: Number::I32,
+            number: VtkNumber::I32,
             components: 1,
             put: |out, quads, range| put_i32(out, quads[range].iter().map(|quad| quad.face.map_or(-1, |f| f as i32))),
         },
-        Column {
+        VtkColumn {
             name: "wall_position",
-            number: Number::F64,
+            number: VtkNumber::F64,
             components: 3,
             put: |out, quads, range| put_f64(out, quads[range].iter().flat_map(|quad| quad.wall.position.to_array())),
         },
-        Column {
+        VtkColumn {
             name: "wall_orientation",
-            number: Number::F64,
+            number: VtkNumber::F64,
             components: 4,
             put: |out, quads, range| {
                 put_f64(out, quads[range].iter().flat_map(|quad| quad.wall.orientation.to_array()));
             },
         },
-        Column {
+        VtkColumn {
             name: "half_extents",
-            number: Number::F64,
+            number: VtkNumber::F64,
             components: 3,
             put: |out, quads, range| {
                 put_f64(out, quads[range].iter().flat_map(|quad| half_extents(&quad.wall.shape).to_array()));

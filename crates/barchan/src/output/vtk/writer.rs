@@ -2,7 +2,7 @@
 
 use super::bodies::BODIES;
 use super::contacts::CONTACTS;
-use super::format::{Kind, Moment};
+use super::format::{FrameTime, Kind};
 use super::reader::{Entry, index_entries, read_text};
 use super::walls::{WALLS, quads};
 use crate::broad::Aabb;
@@ -58,7 +58,7 @@ pub struct FrameWriter {
     rank: u32,
     ranks: u32,
     /// Of every frame of which this rank has written its piece.
-    moments: Vec<Moment>,
+    moments: Vec<FrameTime>,
     /// Frames in the index.
     complete: usize,
     /// Which frame's file shows the walls of each frame.
@@ -105,7 +105,7 @@ impl FrameWriter {
     ) -> Result<Self, OutputError> {
         let mut writer = Self::on_rank(run, options, rank, ranks)?;
         writer.complete = frames;
-        writer.moments = vec![Moment { time: 0.0, step: 0 }; frames];
+        writer.moments = vec![FrameTime { time: 0.0, step: 0 }; frames];
         if rank != 0 || frames == 0 {
             return Ok(writer);
         }
@@ -117,7 +117,7 @@ impl FrameWriter {
             return Err(io::Error::new(io::ErrorKind::InvalidData, fewer)).attach("go on with", &path);
         }
         // The step is told by the files, which are there.
-        writer.moments = entries[..frames].iter().map(|entry| Moment { time: entry.time, step: 0 }).collect();
+        writer.moments = entries[..frames].iter().map(|entry| FrameTime { time: entry.time, step: 0 }).collect();
         let [contacts, walls] = [CONTACT_PART, WALL_PART].map(|part| read_index(&writer.run, part));
         let (contacts, walls) = (contacts?, walls?);
         let times = || writer.moments.iter().map(|moment| moment.time);
@@ -257,7 +257,7 @@ impl FrameWriter {
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n  \
              <Collection>\n",
         );
-        for (k, Moment { time, .. }) in self.moments[..self.complete].iter().enumerate() {
+        for (k, FrameTime { time, .. }) in self.moments[..self.complete].iter().enumerate() {
             if let Some(name) = name(k) {
                 let _ = writeln!(
                     text,

@@ -33,13 +33,13 @@ impl fmt::Display for Call {
 
 /// What a rank brings. Its memory is kept.
 #[derive(Default)]
-pub(super) struct Place {
+pub(super) struct Contribution {
     present: bool,
     numbers: Vec<f64>,
     bytes: Vec<u8>,
 }
 
-impl Place {
+impl Contribution {
     pub(super) fn set_numbers(&mut self, numbers: &[f64]) {
         self.numbers.clear();
         self.numbers.extend_from_slice(numbers);
@@ -53,7 +53,7 @@ impl Place {
 
 /// Where ranks meet.
 pub(super) struct Table {
-    places: Vec<Place>,
+    places: Vec<Contribution>,
     present: usize,
     /// How many meetings there were.
     round: u64,
@@ -106,15 +106,15 @@ impl Table {
 }
 
 /// The table with its lock and its bell.
-pub(super) struct Meeting {
+pub(super) struct Collective {
     table: Mutex<Table>,
     bell: Bell,
 }
 
-impl Meeting {
+impl Collective {
     pub(super) fn new(size: usize) -> Self {
         let mut places = Vec::new();
-        places.resize_with(size, Place::default);
+        places.resize_with(size, Contribution::default);
         let table = Table {
             places,
             present: 0,
@@ -140,7 +140,7 @@ impl Meeting {
         world: &World,
         rank: usize,
         call: Call,
-        bring: impl FnOnce(&mut Place),
+        bring: impl FnOnce(&mut Contribution),
     ) -> (MutexGuard<'a, Table>, f64) {
         let mut table = lock(&self.table);
         let (expected, first) = *table.call.get_or_insert((call, rank));
@@ -163,9 +163,9 @@ impl Meeting {
             &self.bell,
             |table| table.round != round,
             |table| {
-                let gone = table.absent().find(|r| world.desks[*r].left.load(Ordering::Acquire));
+                let gone = table.absent().find(|r| world.mailboxes[*r].left.load(Ordering::Acquire));
                 gone.map(|r| {
-                    format!("waits at {call} ({}) for rank {r}, which has returned", world.desks[rank].stage())
+                    format!("waits at {call} ({}) for rank {r}, which has returned", world.mailboxes[rank].stage())
                 })
             },
             |table| table.absent().collect(),

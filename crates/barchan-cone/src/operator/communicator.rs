@@ -10,16 +10,16 @@ use crate::operator::contactwise::Sums;
 use crate::operator::kernels::Twist;
 use barchan_parallel::reshape;
 
-/// One part's line to the others. Every part makes the same calls in the same order.
-pub trait Agreement {
+/// One part's communicator. Every part makes the same calls in the same order.
+pub trait ProblemCommunicator {
     /// The bodies of this part that others have copies of, ascending.
     fn shared(&self) -> &[u32];
 
     /// Of those, which this part answers for in sums over bodies: each is some part's.
-    fn is_mine(&self) -> &[bool];
+    fn is_owned(&self) -> &[bool];
 
     /// Of those, which every part has: places in the list.
-    fn everywhere(&self) -> &[u32];
+    fn global(&self) -> &[u32];
 
     /// The number of this part.
     fn part(&self) -> u32;
@@ -41,36 +41,36 @@ pub trait Agreement {
     fn reduce(&mut self, sums: &mut [f64], maxima: &mut [f64]);
 }
 
-/// The line of a part, or none where the problem is whole: then nothing is to be done.
-pub(crate) type Line<'a> = Option<&'a mut (dyn Agreement + 'a)>;
+/// The communicator of a part, or none where the problem is whole: then nothing is to be done.
+pub(crate) type Comm<'a> = Option<&'a mut (dyn ProblemCommunicator + 'a)>;
 
 /// Sums over all parts.
-pub(crate) fn sum(line: &mut Line<'_>, values: &mut [f64]) {
-    if let Some(line) = line {
-        line.reduce(values, &mut []);
+pub(crate) fn sum(comm: &mut Comm<'_>, values: &mut [f64]) {
+    if let Some(comm) = comm {
+        comm.reduce(values, &mut []);
     }
 }
 
 /// Sums over contacts become sums over the contacts of all parts. The largest violations are looked
 /// up only where somebody asks.
-pub(crate) fn reduce(line: &mut Line<'_>, sums: &mut Sums, with_maxima: bool) {
-    let Some(line) = line else { return };
+pub(crate) fn reduce(comm: &mut Comm<'_>, sums: &mut Sums, with_maxima: bool) {
+    let Some(comm) = comm else { return };
     let mut added = [sums.step, sums.uphill, sums.natural, sums.complementarity, sums.work];
     let mut largest = [sums.primal, sums.dual, sums.complementarity_max];
-    line.reduce(&mut added, if with_maxima { &mut largest } else { &mut [] });
+    comm.reduce(&mut added, if with_maxima { &mut largest } else { &mut [] });
     [sums.step, sums.uphill, sums.natural, sums.complementarity, sums.work] = added;
     [sums.primal, sums.dual, sums.complementarity_max] = largest;
 }
 
 /// Replaces the values of shared bodies by their sums over all copies. `scratch` is memory.
-pub(crate) fn sum_copies(line: &mut Line<'_>, w: &mut [Twist], scratch: &mut Vec<Twist>) {
-    let Some(line) = line else { return };
-    reshape(scratch, line.shared().len());
-    for (value, &j) in scratch.iter_mut().zip(line.shared()) {
+pub(crate) fn sum_copies(comm: &mut Comm<'_>, w: &mut [Twist], scratch: &mut Vec<Twist>) {
+    let Some(comm) = comm else { return };
+    reshape(scratch, comm.shared().len());
+    for (value, &j) in scratch.iter_mut().zip(comm.shared()) {
         *value = w[j as usize];
     }
-    line.sum_copies(scratch);
-    for (value, &j) in scratch.iter().zip(line.shared()) {
+    comm.sum_copies(scratch);
+    for (value, &j) in scratch.iter().zip(comm.shared()) {
         w[j as usize] = *value;
     }
 }

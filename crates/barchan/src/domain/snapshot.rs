@@ -7,50 +7,49 @@
 
 use super::Domain;
 use super::balance::{Balance, Work};
-use super::seats::{Seats, is_near};
-use super::start::{can_be_cut, cannot_divide, large_bodies, reach_of_many};
+use super::holders::{HolderLists, is_near};
+use super::start::{can_rebalance, cannot_divide, large_bodies, reach_of_many};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
+use crate::narrow::FeatureKey;
 use crate::partition::{Curve, Cuts, Morton, Partition, Periods, build};
 use crate::scene::{Scene, SceneError};
-use crate::util::bulk::Keep;
+use crate::util::bulk::PackColumn;
 use crate::util::pack::{Pack, Unpacker};
-use crate::world::{Bodies, Standing, World};
+use crate::world::{Bodies, Ownership, World};
 use glam::DVec3;
 
 /// A domain between two steps.
 #[derive(Clone)]
-pub(crate) struct KeptDomain {
-    seats: Seats,
+pub(crate) struct DomainSnapshot {
+    holders: HolderLists,
     images: Vec<(u32, [i8; 3])>,
-    fixtures: Vec<u64>,
-    apart: Vec<(u32, [i8; 3])>,
-    balance: Option<KeptBalance>,
+    global_bodies: Vec<u64>,
+    balance: Option<BalanceSnapshot>,
 }
 
 /// What was measured for balance, and the curve that was cut by it.
 #[derive(Clone)]
-struct KeptBalance {
+struct BalanceSnapshot {
     curve: Aabb,
     counts: [u32; 3],
     numbers: [f64; 6],
 }
 
 /// An impulse: ids of the bodies, ascending, which of their contacts, and the impulse on the first.
-pub(crate) type Impulse = ([u64; 2], u8, DVec3);
+pub(crate) type Impulse = ([u64; 2], FeatureKey, DVec3);
 
 impl Domain {
     /// Appends the state between two steps.
-    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
-        self.seats.keep(out);
-        self.images.keep(out);
-        self.fixtures.ids.keep(out);
-        self.apart.keep(out);
+    pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
+        self.holders.write_snapshot(out);
+        self.images.pack_column(out);
+        self.global_bodies.ids.pack_column(out);
         let range = self.partition.range().filter(|_| self.balance.is_some());
-        let kept =
-            self.balance.as_ref().zip(range).map(|(balance, range)| KeptBalance::of(balance, range.curve.extent()));
-        kept.is_some().pack(out);
-        if let Some(KeptBalance { curve, counts, numbers }) = kept {
+        let snapshot =
+            self.balance.as_ref().zip(range).map(|(balance, range)| BalanceSnapshot::of(balance, range.curve.extent()));
+        snapshot.is_some().pack(out);
+        if let Some(BalanceSnapshot { curve, counts, numbers }) = snapshot {
             [curve.low, curve.high].pack(out);
             counts.pack(out);
             numbers.pack(out);
@@ -69,11 +68,11 @@ impl Domain {
     /// If space cannot be divided so; on all ranks then.
     pub(crate) fn resume(
         scene: &Scene,
-        kept: KeptDomain,
+        snapshot: DomainSnapshot,
         cuts: &[u64],
         mut comm: Box<dyn Communicator>,
     ) -> Result<Self, SceneError> {
-        let KeptDomain { seats, images, fixtures, apart, balance } = kept;
+        let DomainSnapshot { holders, images, global_bodies, balance } = snapshot;
         let partition: Result<Box<dyn Partition>, _> = match &balance {
             Some(balance) => {
                 let curve = Curve::around(&balance.curve, &scene.periods());
@@ -85,12 +84,11 @@ impl Domain {
         let partition = SceneError::agree(&mut *comm, partition.map_err(cannot_divide(scene)))?;
         let rank = comm.rank() as u32;
         let mut domain = Self::new(comm, partition, scene.periods());
-        domain.copies = seats.entries.iter().filter(|entry| entry.owner != rank).count();
-        domain.seats = seats;
+        domain.ghosts = holders.entries.iter().filter(|entry| entry.owner != rank).count();
+        domain.holders = holders;
         domain.images = images;
-        domain.fixtures.ids = fixtures;
-        domain.apart = apart;
-        domain.balance = balance.map(|kept| kept.to_balance(Balance::new(&scene.domain, kept.numbers[3])));
+        domain.global_bodies.ids = global_bodies;
+        domain.balance = balance.map(|snapshot| snapshot.to_balance(Balance::new(&scene.domain, snapshot.numbers[3])));
         Ok(domain)
     }
 
@@ -107,7 +105,7 @@ impl Domain {
         let work = places.into_iter().map(|x| (x, 1.0));
         let partition = build(&scene.domain, &scene.extent(), reach_of_many(scene), work, &mut *comm);
         let partition = SceneError::agree(&mut *comm, partition.map_err(cannot_divide(scene)))?;
-        let can_move = can_be_cut(scene, comm.size());
+        let can_move = can_rebalance(scene, comm.size());
         let domain = Self::new(comm, partition, scene.periods());
         Ok(if can_move { domain.balanced(&scene.domain) } else { domain })
     }
@@ -119,14 +117,17 @@ impl Domain {
 
     /// Prepares bodies that were divided anew, and impulses of which each rank has those of its own
     /// bodies.
-    pub(crate) fn settle_anew(&mut self, scene: &Scene, world: &mut World, impulses: Vec<Impulse>) {
+    pub(crate) fn initialise_restarted(&mut self, scene: &Scene, world: &mut World, impulses: Vec<Impulse>) {
         let bodies = &mut world.bodies;
-        for i in (0..bodies.len()).filter(|&i| bodies.shape[i].bounding_radius().is_some()) {
+        for i in 0..bodies.len() {
+            if bodies.is_wall(i) {
+                continue;
+            }
             bodies.position[i] = home(&self.periods, bodies.position[i]);
         }
         let large = self.large(scene);
-        self.settle(world, |id| large.contains(&id));
-        self.mail.carried = impulses;
+        self.initialise(world, |id| large.contains(&id));
+        self.halo.migrated_impulses = impulses;
     }
 
     /// Bodies that every rank has although they are no walls, by their ids.
@@ -136,47 +137,45 @@ impl Domain {
 }
 
 fn home(periods: &Periods, x: DVec3) -> DVec3 {
-    periods.bring_home(x, periods.home(x))
+    periods.wrap(x, periods.wrap_shift(x))
 }
 
-impl KeptDomain {
-    /// Takes back what [`Domain::keep`] wrote, for these bodies.
-    pub(crate) fn restore(from: &mut Unpacker<'_>, bodies: &Bodies, contacts: usize) -> Option<Self> {
-        let seats = Seats::restore(from, bodies.len())?;
-        let (images, fixtures): (Vec<(u32, [i8; 3])>, Vec<u64>) = (Vec::restore(from)?, Vec::restore(from)?);
-        let apart: Vec<(u32, [i8; 3])> = Vec::restore(from)?;
+impl DomainSnapshot {
+    /// Takes back what [`Domain::write_snapshot`] wrote, for these bodies.
+    pub(crate) fn read(from: &mut Unpacker<'_>, bodies: &Bodies) -> Option<Self> {
+        let holders = HolderLists::read_snapshot(from, bodies.len())?;
+        let (images, global_bodies): (Vec<(u32, [i8; 3])>, Vec<u64>) =
+            (Vec::unpack_column(from)?, Vec::unpack_column(from)?);
         let balance = if from.take()? {
             let [low, high] = from.take()?;
-            Some(KeptBalance { curve: Aabb { low, high }, counts: from.take()?, numbers: from.take()? })
+            Some(BalanceSnapshot { curve: Aabb { low, high }, counts: from.take()?, numbers: from.take()? })
         } else {
             None
         };
         // Images stand at the end, and nothing else refers to them.
-        let (itself, shown) = bodies.standing.split_at_checked(bodies.len().checked_sub(images.len())?)?;
-        let is_sound = shown.iter().all(|standing| *standing == Standing::Image)
-            && itself.iter().all(|standing| *standing != Standing::Image)
+        let (itself, shown) = bodies.ownership.split_at_checked(bodies.len().checked_sub(images.len())?)?;
+        let is_valid = shown.iter().all(|ownership| *ownership == Ownership::Image)
+            && itself.iter().all(|ownership| *ownership != Ownership::Image)
             && images.iter().all(|image| (image.0 as usize) < itself.len() && is_near(image.1))
-            && seats.entries.iter().all(|entry| (entry.body as usize) < itself.len())
-            && apart.iter().all(|mark| (mark.0 as usize) < contacts && is_near(mark.1))
-            && apart.is_sorted_by_key(|mark| mark.0)
-            && balance.as_ref().is_none_or(|kept| kept.numbers[3] > 0.0);
-        is_sound.then_some(Self { seats, images, fixtures, apart, balance })
+            && holders.entries.iter().all(|entry| (entry.body as usize) < itself.len())
+            && balance.as_ref().is_none_or(|snapshot| snapshot.numbers[3] > 0.0);
+        is_valid.then_some(Self { holders, images, global_bodies, balance })
     }
 }
 
-impl KeptDomain {
+impl DomainSnapshot {
     /// Bodies without images.
     pub(crate) fn bodies(&self, bodies: &Bodies) -> usize {
         bodies.len() - self.images.len()
     }
 
     /// Whether it can be that of a rank of so many, in this scene.
-    pub(crate) fn suits(&self, scene: &Scene, place: [u32; 2], bodies: &Bodies) -> bool {
-        self.seats.suit(place, bodies) && self.balance.is_some() == can_be_cut(scene, place[1] as usize)
+    pub(crate) fn is_valid_for(&self, scene: &Scene, place: [u32; 2], bodies: &Bodies) -> bool {
+        self.holders.is_valid_for(place, bodies) && self.balance.is_some() == can_rebalance(scene, place[1] as usize)
     }
 }
 
-impl KeptBalance {
+impl BalanceSnapshot {
     fn of(balance: &Balance, curve: Aabb) -> Self {
         let Balance { limit: _, interval: _, measure: _, wait, steps, work, total, reach, least, cuts, last } =
             *balance;

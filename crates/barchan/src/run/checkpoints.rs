@@ -2,7 +2,7 @@
 
 use super::spent::Spent;
 use super::{Run, RunError};
-use crate::checkpoint::{Head, engine};
+use crate::checkpoint::{CheckpointHead, engine};
 use crate::output::OutputError;
 use std::time::Instant;
 
@@ -22,19 +22,19 @@ impl Run {
     /// written: whoever is in a hurry may interrupt that, too.
     pub(super) fn end(&mut self) -> Result<(), RunError> {
         if self.tally.steps < self.steps_total {
-            self.keep_last(false)?;
+            self.take_last_checkpoint(false)?;
             return self.record_end();
         }
         let recorded = self.record_end();
-        self.keep_last(recorded.is_ok())?;
+        self.take_last_checkpoint(recorded.is_ok())?;
         recorded
     }
 
-    /// Settles the checkpoint that all ranks have written, and takes one if it is time. What must be soon
+    /// Finishes the checkpoint that all ranks have written, and takes one if it is time. What must be soon
     /// waits for the one before; what must only be some time does not.
-    pub(super) fn mind_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
+    pub(super) fn update_checkpoints(&mut self, votes: &Votes) -> Result<(), OutputError> {
         if !votes.busy {
-            self.settle_checkpoint();
+            self.finish_pending_checkpoint();
         }
         let Some(writer) = &self.writer else { return Ok(()) };
         let step = self.tally.steps;
@@ -44,28 +44,28 @@ impl Run {
     }
 
     /// Waits until the pending checkpoint, if there is one, is on the disk.
-    pub(super) fn settle_checkpoint(&mut self) {
+    pub(super) fn finish_pending_checkpoint(&mut self) {
         let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return };
         let start = Instant::now();
-        writer.settle(self.simulation.line().1);
+        writer.finish_pending(self.simulation.comm());
         recorder.spent.checkpoint.add(start);
     }
 
     /// Takes the last checkpoint, unless it is there, and waits until it is on the disk.
-    fn keep_last(&mut self, is_end: bool) -> Result<(), OutputError> {
-        self.settle_checkpoint();
+    fn take_last_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
+        self.finish_pending_checkpoint();
         let Some(writer) = self.writer.as_mut().filter(|writer| writer.is_on()) else { return Ok(()) };
         let step = self.tally.steps;
         match writer.last() {
             Some(last) if last.step == step => {
-                if is_end && !last.is_end && self.simulation.line().1.rank() == 0 {
+                if is_end && !last.is_end && self.simulation.comm().rank() == 0 {
                     writer.mark_end(self.scene.to_toml());
                 }
                 Ok(())
             }
             _ => {
                 self.take_checkpoint(is_end)?;
-                self.settle_checkpoint();
+                self.finish_pending_checkpoint();
                 Ok(())
             }
         }
@@ -75,12 +75,12 @@ impl Run {
     fn take_checkpoint(&mut self, is_end: bool) -> Result<(), OutputError> {
         let (Some(writer), Some(recorder)) = (&mut self.writer, &mut self.recorder) else { return Ok(()) };
         let start = Instant::now();
-        self.simulation.line().1.stage("checkpoint");
+        self.simulation.comm().stage("checkpoint");
         let before = recorder.before_checkpoint(&mut self.simulation);
         recorder.spent.checkpoint.add(start);
         let (before, waited) = (before?, Instant::now());
-        let scene = if self.simulation.line().1.rank() == 0 { self.scene.to_toml() } else { String::new() };
-        let head = Head { step: self.tally.steps, is_end, scene, engine: engine(), parts: Vec::new() };
+        let scene = if self.simulation.comm().rank() == 0 { self.scene.to_toml() } else { String::new() };
+        let head = CheckpointHead { step: self.tally.steps, is_end, scene, engine: engine(), parts: Vec::new() };
         let total = self.seconds_before + self.started.elapsed().as_secs_f64();
         let mut record = Vec::new();
         self.tally.write(&Spent { start: self.seconds_start, total, ..recorder.spent }, &mut record);

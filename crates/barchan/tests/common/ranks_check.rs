@@ -10,17 +10,17 @@ use barchan::DVec3;
 use barchan::cone::solver::{Report, SolverName, Status};
 use barchan::cone::{ContactVec, Friction, Problem};
 use barchan::step::{Simulation, StepOptions};
-use barchan::world::Standing;
+use barchan::world::Ownership;
 use std::collections::BTreeMap;
 
 /// Impulses by ids, on the first of two bodies; those of the same bodies in the order of features.
 pub(crate) type Impulses = BTreeMap<[u64; 2], Vec<DVec3>>;
 
 fn impulses(simulation: &Simulation) -> Impulses {
-    let id = |i: u32| simulation.world.bodies.id[i as usize];
+    let id = |i: u32| simulation.world.bodies.id()[i as usize];
     let mut all = Impulses::new();
-    for ([a, b], p) in simulation.impulses() {
-        let (a, b) = (id(a), id(b));
+    for contact in simulation.contacts().iter(&simulation.world.bodies) {
+        let ([a, b], p) = (contact.bodies.map(id), contact.impulse);
         all.entry([a.min(b), a.max(b)]).or_default().push(if a < b { p } else { -p });
     }
     all
@@ -28,8 +28,8 @@ fn impulses(simulation: &Simulation) -> Impulses {
 
 fn velocities(simulation: &Simulation) -> BTreeMap<u64, DVec3> {
     let bodies = &simulation.world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.standing[i] == Standing::Own);
-    own.map(|i| (bodies.id[i], bodies.velocity[i])).collect()
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned);
+    own.map(|i| (bodies.id()[i], bodies.velocity[i])).collect()
 }
 
 /// The options of a step that is judged.
@@ -89,19 +89,19 @@ fn in_order(problem: &Problem, ids: &[u64], impulses: &Impulses) -> ContactVec {
 }
 
 /// What the solver says must be so, of the problem of one process.
-fn judge(case: &str, problem: &Problem, γ: &ContactVec, law: Friction, report: &Report, tolerance: f64) -> f64 {
-    let judged = natural_residual(problem, γ, law);
+fn check(case: &str, problem: &Problem, γ: &ContactVec, law: Friction, report: &Report, tolerance: f64) -> f64 {
+    let measured = natural_residual(problem, γ, law);
     // Reports count what rounding leaves of the impulses, 1e-15 of their length.
     let rounding = 1e-15 * dot(γ, γ).sqrt() / natural_unit(problem, law);
-    let judged = if judged == 0.0 { judged } else { judged.hypot(rounding) };
-    let is_true = (judged - report.residual).abs() <= 1e-6 * judged + 1e-11;
-    assert!(is_true, "{case}: the residual is {judged}, not {}", report.residual);
+    let measured = if measured == 0.0 { measured } else { measured.hypot(rounding) };
+    let is_true = (measured - report.residual).abs() <= 1e-6 * measured + 1e-11;
+    assert!(is_true, "{case}: the residual is {measured}, not {}", report.residual);
     assert_eq!(report.status == Status::Converged, report.residual <= tolerance, "{case}: {report:?}");
-    judged
+    measured
 }
 
 /// A step of one process, against which those of ranks are held.
-pub(crate) struct Judge {
+pub(crate) struct Reference {
     problem: Problem,
     ids: Vec<u64>,
     law: Friction,
@@ -112,19 +112,19 @@ pub(crate) struct Judge {
     pub(crate) report: Report,
 }
 
-impl Judge {
+impl Reference {
     /// Takes the next step of one process.
     pub(crate) fn new(mut simulation: Simulation) -> Self {
         let solver = simulation.options().solver;
         let (law, tolerance) = (solver.law(), solver.tolerance);
         let Step { impulses, velocities, report } = Step::of(&mut simulation);
-        let (problem, bodies) = (simulation.problem().clone(), &simulation.world.bodies);
+        let (problem, bodies) = (simulation.problem().expect("a step").to_problem(), &simulation.world.bodies);
         // Images stand at the end, and have no contacts of their own.
-        let bodies_end = bodies.standing.iter().position(|standing| *standing == Standing::Image);
-        let ids = bodies.id[..bodies_end.unwrap_or(bodies.len())].to_vec();
+        let bodies_end = bodies.ownership().iter().position(|ownership| *ownership == Ownership::Image);
+        let ids = bodies.id()[..bodies_end.unwrap_or(bodies.len())].to_vec();
         let case = format!("{} {law:?} in one piece", solver.name.name());
         let γ = in_order(&problem, &ids, &impulses);
-        let reached = judge(&case, &problem, &γ, law, &report, tolerance);
+        let reached = check(&case, &problem, &γ, law, &report, tolerance);
         let here = Solution::new(&problem, case, γ, tolerance.max(1.000_001 * reached));
         Self { scales: Scales::of(&problem), problem, ids, law, tolerance, here, alone: velocities, report }
     }
@@ -136,10 +136,10 @@ impl Judge {
 
     /// The same contacts, each treated once; impulses that solve the problem; bodies that move as the
     /// impulses say.
-    pub(crate) fn judge(&self, case: &str, there: &Step) {
+    pub(crate) fn check(&self, case: &str, there: &Step) {
         let Self { problem, ids, law, tolerance, scales, here, alone, .. } = self;
         let γ = in_order(problem, ids, &there.impulses);
-        let reached = judge(case, problem, &γ, *law, &there.report, *tolerance);
+        let reached = check(case, problem, &γ, *law, &there.report, *tolerance);
         let solution = Solution::new(problem, case.into(), γ, tolerance.max(1.000_001 * reached));
         assert_eq!(there.report.status, Status::Converged, "{case}: {:?}", there.report);
         if *law == Friction::Associated {

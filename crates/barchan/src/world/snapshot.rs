@@ -5,7 +5,7 @@ use crate::util::pack::{Pack, Unpacker};
 
 impl World {
     /// Appends the state.
-    pub(crate) fn keep(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
         let Self { bodies, materials: _, gravity, fields, external, prescribed, time } = self;
         time.pack(out);
         gravity.pack(out);
@@ -22,11 +22,11 @@ impl World {
             [*velocity, *angular_velocity].pack(out);
             oscillation.pack(out);
         }
-        bodies.keep(out);
+        bodies.write_snapshot(out);
     }
 
-    /// Takes back what [`World::keep`] wrote. Its materials are none.
-    pub(crate) fn restore(from: &mut Unpacker<'_>) -> Option<Self> {
+    /// Takes back what [`World::write_snapshot`] wrote. Its materials are none.
+    pub(crate) fn read_snapshot(from: &mut Unpacker<'_>) -> Option<Self> {
         let mut world = Self { time: from.take()?, gravity: from.take()?, ..Self::default() };
         for _ in 0..from.take::<u64>()? {
             world.fields.push(from.take()?);
@@ -41,9 +41,9 @@ impl World {
             let [velocity, angular_velocity] = from.take()?;
             world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: from.take()? });
         }
-        world.bodies = Bodies::restore(from)?;
-        let is_sound = world.time.is_finite() && world.gravity.is_finite() && world.first_non_finite().is_none();
-        is_sound.then_some(world)
+        world.bodies = Bodies::read_snapshot(from)?;
+        let is_valid = world.time.is_finite() && world.gravity.is_finite() && world.first_non_finite().is_none();
+        is_valid.then_some(world)
     }
 }
 
@@ -87,7 +87,7 @@ impl Pack for Oscillation {
 mod tests {
     use super::*;
     use crate::shape::Shape;
-    use crate::world::{Body, Motion, Standing};
+    use crate::world::{Body, Motion, Ownership};
     use glam::DVec3;
 
     #[test]
@@ -99,8 +99,8 @@ mod tests {
         world.add(Body { motion: Motion::Kinematic, ..Body::fixed(Shape::container(DVec3::ONE), DVec3::X) });
         let id = world.add(Body::dynamic(Shape::sphere(0.1), DVec3::splat(1.0 / 3.0)).with_velocity(DVec3::X));
         world.add(Body::fixed(Shape::half_space(), DVec3::ZERO));
-        world.bodies.standing[1] = Standing::Copy;
-        world.bodies.keep_ids_below(77);
+        world.bodies.ownership[1] = Ownership::Ghost;
+        world.bodies.reserve_ids_below(77);
         world.bodies.share_ids(2, 5);
         world.external.insert(id, ExternalForce { force: DVec3::X, torque: DVec3::Y });
         let shake = Oscillation { amplitude: DVec3::X, frequency: 2.0, phase: 0.3 };
@@ -108,14 +108,14 @@ mod tests {
         world.prescribed.insert(0, motion);
         world.prescribed.insert(9, Prescribed { oscillation: None, ..motion });
         let mut bytes = Vec::new();
-        world.keep(&mut bytes);
+        world.write_snapshot(&mut bytes);
         let mut from = Unpacker::new(&bytes);
-        let mut back = World::restore(&mut from).unwrap();
+        let mut back = World::read_snapshot(&mut from).unwrap();
         assert!(from.is_empty());
         assert_eq!(format!("{back:?}"), format!("{world:?}"));
         assert_eq!(back.add(Body::fixed(Shape::half_space(), DVec3::ZERO)), 77);
         for length in 0..bytes.len() {
-            assert!(World::restore(&mut Unpacker::new(&bytes[..length])).is_none());
+            assert!(World::read_snapshot(&mut Unpacker::new(&bytes[..length])).is_none());
         }
     }
 }

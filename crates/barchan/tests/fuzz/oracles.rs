@@ -73,7 +73,7 @@ pub(crate) fn checkpoint(bytes: &[u8]) {
             // Numbers may be beyond what they can be in a run: then it says so.
             let _ = simulation.step().and_then(|_| simulation.step());
             frame.capture(&simulation, 0);
-            simulation.keep(&mut Vec::new());
+            simulation.write_snapshot(&mut Vec::new());
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Bodies that every rank has: walls, and bounded bodies that are too large for a region.
+//! Global bodies, which every rank has: walls, and bounded bodies that are too large for a region.
 
 use crate::world::Bodies;
 
 /// Where they stand in this step; memory is kept.
 #[derive(Default)]
-pub(super) struct Fixtures {
+pub(super) struct GlobalBodies {
     /// Ids of the bounded ones, ascending.
     pub(super) ids: Vec<u64>,
     /// The bounded ones.
@@ -15,7 +15,7 @@ pub(super) struct Fixtures {
     all: Vec<(u64, u32)>,
 }
 
-impl Fixtures {
+impl GlobalBodies {
     /// Finds them among the bodies.
     pub(super) fn find(&mut self, bodies: &Bodies) {
         let Self { ids, bounded, moving, all } = self;
@@ -23,13 +23,13 @@ impl Fixtures {
         bounded.extend(ids.iter().filter_map(|&id| bodies.index_of(id)).map(|i| i as u32));
         moving.clear();
         moving.extend(bounded.iter().copied().filter(|&body| bodies.inverse_mass[body as usize] > 0.0));
-        let walls = (0..bodies.len()).filter(|&i| bodies.shape[i].bounding_radius().is_none());
+        let walls = (0..bodies.len()).filter(|&i| bodies.is_wall(i));
         all.clear();
         all.extend(walls.map(|i| i as u32).chain(bounded.iter().copied()).map(|i| (bodies.id[i as usize], i)));
     }
 
     /// The one with an id.
     pub(super) fn body(&self, id: u64) -> Option<u32> {
-        self.all.iter().find(|fixture| fixture.0 == id).map(|fixture| fixture.1)
+        self.all.iter().find(|entry| entry.0 == id).map(|entry| entry.1)
     }
 }

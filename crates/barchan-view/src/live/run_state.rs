@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// What has become of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RunState {
     /// Somebody writes it, or nobody can tell.
     Running,
     /// It came to its end.
@@ -23,7 +23,7 @@ pub enum Fate {
     Gone,
 }
 
-impl Fate {
+impl RunState {
     /// The name that viewers know.
     pub fn name(self) -> &'static str {
         match self {

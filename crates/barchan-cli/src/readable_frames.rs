@@ -88,7 +88,7 @@ impl Lost {
     }
 
     /// Fails if something is missing in what was made.
-    pub(crate) fn judge(&self, made: impl Display) -> Result<(), Failure> {
+    pub(crate) fn fail_if_any(&self, made: impl Display) -> Result<(), Failure> {
         match self.frames.len() as u64 {
             0 => Ok(()),
             lost => Err(Failure::Failed(format!(

@@ -5,7 +5,7 @@ use barchan::run::RunOptions;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub(crate) struct GoingArgs {
+pub(crate) struct RunControlArgs {
     /// Steps of the whole run, counted from its beginning; as many as reach the scene's end unless told.
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) steps: Option<u64>,
@@ -52,7 +52,7 @@ pub(crate) struct GoingArgs {
     pub(crate) view: Option<Option<u16>>,
 }
 
-impl GoingArgs {
+impl RunControlArgs {
     /// How the run departs from what its scene says.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {

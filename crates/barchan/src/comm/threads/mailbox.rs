@@ -1,8 +1,8 @@
 //! Messages between two ranks.
 //!
-//! A rank has a desk with a pigeonhole for each other rank. A message is copied once, into a sheet
-//! that lies in the hole from earlier ones; the receiver takes the sheet and leaves its own. Sender
-//! and receiver are never more than one exchange apart, so there are soon enough sheets.
+//! A rank has a mailbox with a queue for each other rank. A message is copied once, into a buffer that
+//! earlier ones have left in the queue; the receiver takes the buffer and leaves its own. Sender and
+//! receiver are never more than one exchange apart, so there are soon enough buffers.
 //!
 //! Exchanges are numbered. Every rank takes part in each of them, so a number that does not fit
 //! shows neighbours that do not agree.
@@ -14,9 +14,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Where a rank gets its messages, and what others may know of it.
-pub(super) struct Desk {
-    /// A hole for each sender.
-    holes: Mutex<Vec<Hole>>,
+pub(super) struct Mailbox {
+    /// A queue for each sender.
+    queues: Mutex<Vec<Queue>>,
     bell: Bell,
     /// The last exchange for which this rank has sent all its messages.
     pub(super) posted: AtomicU64,
@@ -26,22 +26,22 @@ pub(super) struct Desk {
 }
 
 #[derive(Default)]
-struct Hole {
-    letters: VecDeque<Letter>,
-    sheets: Vec<Vec<u8>>,
+struct Queue {
+    messages: VecDeque<Message>,
+    buffers: Vec<Vec<u8>>,
 }
 
-struct Letter {
+struct Message {
     number: u64,
     bytes: Vec<u8>,
 }
 
-impl Desk {
+impl Mailbox {
     pub(super) fn new(size: usize) -> Self {
-        let mut holes = Vec::new();
-        holes.resize_with(size, Hole::default);
+        let mut queues = Vec::new();
+        queues.resize_with(size, Queue::default);
         Self {
-            holes: Mutex::new(holes),
+            queues: Mutex::new(queues),
             bell: Bell::default(),
             posted: AtomicU64::new(0),
             left: AtomicBool::new(false),
@@ -60,29 +60,29 @@ impl Desk {
 
     /// Wakes the rank if it waits here. The lock is taken so that it cannot be about to wait.
     pub(super) fn wake(&self) {
-        drop(lock(&self.holes));
+        drop(lock(&self.queues));
         self.bell.ring();
     }
 
     /// Puts a message from another rank here.
     pub(super) fn post(&self, from: usize, number: u64, bytes: &[u8]) {
-        let mut sheet = lock(&self.holes)[from].sheets.pop().unwrap_or_default();
+        let mut buffer = lock(&self.queues)[from].buffers.pop().unwrap_or_default();
         // Copied outside of the lock: messages can be long.
-        sheet.clear();
-        sheet.extend_from_slice(bytes);
-        lock(&self.holes)[from].letters.push_back(Letter { number, bytes: sheet });
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        lock(&self.queues)[from].messages.push_back(Message { number, bytes: buffer });
         self.bell.ring();
     }
 
     /// Takes the message of an exchange, when it comes. Gives the seconds of waiting.
     pub(super) fn take(&self, world: &World, from: usize, to: usize, number: u64, bytes: &mut Vec<u8>) -> f64 {
-        let partner = &world.desks[from];
-        let (mut holes, waited) = world.wait(
+        let partner = &world.mailboxes[from];
+        let (mut queues, waited) = world.wait(
             to,
-            (&self.holes, lock(&self.holes)),
+            (&self.queues, lock(&self.queues)),
             &self.bell,
-            |holes| !holes[from].letters.is_empty(),
-            // The partner posts to all its neighbours before it says so. We hold our holes, so
+            |queues| !queues[from].messages.is_empty(),
+            // The partner posts to all its neighbours before it says so. We hold our queues, so
             // what it has posted is in them.
             |_| {
                 if partner.posted.load(Ordering::Acquire) >= number {
@@ -93,17 +93,17 @@ impl Desk {
             },
             |_| vec![from],
         );
-        let hole = &mut holes[from];
-        match hole.letters.pop_front() {
-            Some(mut letter) if letter.number == number => {
-                std::mem::swap(bytes, &mut letter.bytes);
-                hole.sheets.push(letter.bytes);
+        let queue = &mut queues[from];
+        match queue.messages.pop_front() {
+            Some(mut message) if message.number == number => {
+                std::mem::swap(bytes, &mut message.bytes);
+                queue.buffers.push(message.bytes);
                 waited
             }
-            letter => {
-                // An older letter was not expected by us; a newer one shows that ours is missing.
-                let older = letter.map(|letter| letter.number).filter(|old| *old < number);
-                drop(holes);
+            message => {
+                // An older message was not expected by us; a newer one shows that ours is missing.
+                let older = message.map(|message| message.number).filter(|old| *old < number);
+                drop(queues);
                 world.fail(to, older.map_or_else(|| one_sided(number, to, from), |old| one_sided(old, from, to)))
             }
         }
@@ -111,7 +111,7 @@ impl Desk {
 
     /// The sender and the number of a message that nobody has taken.
     pub(super) fn unread(&self) -> Option<(usize, u64)> {
-        let holes = lock(&self.holes);
-        holes.iter().enumerate().find_map(|(from, hole)| Some((from, hole.letters.front()?.number)))
+        let queues = lock(&self.queues);
+        queues.iter().enumerate().find_map(|(from, queue)| Some((from, queue.messages.front()?.number)))
     }
 }

@@ -1,4 +1,4 @@
-//! The seam between solvers and problems.
+//! The interface between solvers and problems.
 //!
 //! A solver sees vectors that it cannot look into and these operations, and nothing else: no
 //! bodies, no ranks, no device. One implementation works on the memory of one machine
@@ -47,7 +47,7 @@ pub struct Extrapolation<'a, P: ConeProblem + ?Sized> {
     pub β: f64,
 }
 
-/// How [`ConeProblem::descend`] steps, and what it measures.
+/// How [`ConeProblem::descend`] steps, and which residual it returns.
 #[derive(Clone, Copy, Debug)]
 pub struct DescentStep {
     /// The estimate L of the Lipschitz constant.
@@ -95,8 +95,8 @@ pub trait ConeProblem {
     /// w ← 0, with the shape of this problem.
     fn clear_velocities(&self, w: &mut Self::Velocities);
 
-    /// Chooses the law of [`Self::residuals`]. Steps and projections are those of the associated law
-    /// always: the exact one is reached through [`Self::set_shift`].
+    /// Chooses the law of [`Self::residuals`]. Steps and projections are those of the
+    /// associated law always: the exact one is reached through [`Self::set_shift`].
     fn set_law(&mut self, law: Friction);
 
     /// Adds `shift` to b, in place of the shift before.
