@@ -22,8 +22,8 @@ use crate::scene::{Location, Scene, SceneError};
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
 use agree::StepClock;
-use barchan_cone::solver::{AnySolver, Solver, SolverName};
-use barchan_cone::{BodyVec, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, SweepIterate, System, Workspace};
+use barchan_cone::solver::{Solve, Solver, SolverFor, SolverName};
+use barchan_cone::{BodyVec, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
 use glam::DVec3;
 use report::Stage;
@@ -49,7 +49,7 @@ pub struct Simulation {
     is_assembled: bool,
     offsets: Vec<(u32, DVec3)>,
     workspace: Workspace,
-    solver: AnySolver<ContactVec, BodyVec, SweepIterate>,
+    solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
     clock: StepClock,
     sums: Vec<[f64; 2]>,
@@ -116,7 +116,7 @@ impl Simulation {
             is_assembled: false,
             offsets: Vec::new(),
             workspace: Workspace::default(),
-            solver: AnySolver::new(options.solver.name),
+            solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
             clock: StepClock::default(),
             sums: Vec::new(),
@@ -256,8 +256,8 @@ impl Simulation {
         let (pairs, normals, γ) = self.contacts.for_solve();
         let mut operator = MatrixFree::part(self.assembly.with(pairs, normals), &mut self.workspace, comm);
         let options = &self.options.solver;
-        let history = self.options.history;
-        self.clock.report.solver = self.solver.solve(&mut operator, γ, &mut self.response, options, history);
+        let solve = Solve::new(&mut operator, γ, &mut self.response, options);
+        self.clock.report.solver = self.solver.solve(solve.with_history(self.options.history));
     }
 
     /// After it: the world stands at the end of the step.

@@ -4,7 +4,7 @@
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
 use barchan::cone::solver::{
-    AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solver, SolverName, SolverOptions,
+    AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solve, Solver, SolverName, SolverOptions,
 };
 use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
@@ -23,7 +23,7 @@ pub(super) fn solve(problem: ProblemRef<'_>, start: &ContactVec, options: Solver
     let (mut γ, mut response) = (start.clone(), BodyVec::default());
     let options =
         SolverOptions { tolerance: RESIDUALS[3], criterion: Criterion::S1, max_iterations: 10_000, ..options };
-    AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, &options, true)
+    AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true))
 }
 
 /// Iterations and operator applications to each residual; null where it was not reached.

@@ -2,7 +2,7 @@
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::cone::solver::{AnySolver, Solver, SolverName, SolverOptions};
+use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
 use barchan::cone::{BodyVec, ContactVec, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::json;
@@ -30,7 +30,7 @@ pub(super) fn seconds_per_contact_iteration(
         let mut operator = MatrixFree::new(problem, &mut workspace);
         let options = SolverOptions { tolerance: 0.0, max_iterations, ..options };
         let start = Instant::now();
-        let report = solver.solve(&mut operator, &mut γ, &mut response, &options, false);
+        let report = solver.solve(Solve::new(&mut operator, &mut γ, &mut response, &options));
         (start.elapsed().as_secs_f64(), report)
     };
     solve(5);

@@ -326,7 +326,7 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Apgd, Solver, SolverOptions};
+    use crate::solver::{Apgd, Solve, Solver, SolverOptions};
     use crate::{BodyVec, MatrixFree, Workspace};
 
     /// Three spheres in a heap on a floor, with numbers that are not short in decimal.
@@ -381,7 +381,8 @@ mod tests {
                 let mut operator = MatrixFree::new(problem, &mut workspace);
                 let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
                 let options = SolverOptions { tolerance: 1e-8, ..SolverOptions::default() };
-                let report = Apgd::default().solve(&mut operator, &mut γ, &mut response, &options, true);
+                let report = Apgd::default()
+                    .solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true));
                 (γ.iter().map(|p| p.to_array().map(f64::to_bits)).collect::<Vec<_>>(), report)
             };
             let solution = solve(&problem);
