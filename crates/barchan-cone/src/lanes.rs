@@ -16,7 +16,7 @@ pub const LANES: usize = 4;
 pub struct F4(pub [f64; LANES]);
 
 /// Arithmetic on four numbers at once.
-pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub(crate) trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
     /// The same number four times.
     fn splat(x: f64) -> Self;
     /// From memory.
@@ -107,7 +107,7 @@ impl Lanes for F4 {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use avx::Avx;
+pub(crate) use avx::Avx;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
@@ -123,7 +123,7 @@ mod avx {
 
     /// Four numbers in a register.
     #[derive(Clone, Copy)]
-    pub struct Avx(__m256d);
+    pub(crate) struct Avx(__m256d);
 
     macro_rules! registerwise {
         ($($trait:ident $method:ident $intrinsic:ident),*) => {$(
@@ -208,7 +208,7 @@ mod avx {
 
 /// Four three-vectors at once.
 #[derive(Clone, Copy)]
-pub struct V3<T> {
+pub(crate) struct V3<T> {
     /// First components.
     pub x: T,
     /// Second components.
@@ -244,25 +244,25 @@ impl<T: Lanes> Mul<T> for V3<T> {
 impl<T: Lanes> V3<T> {
     /// From memory.
     #[inline(always)]
-    pub fn load(v: &V4) -> Self {
+    pub(crate) fn load(v: &V4) -> Self {
         V3 { x: T::load(&v.x), y: T::load(&v.y), z: T::load(&v.z) }
     }
 
     /// To memory.
     #[inline(always)]
-    pub fn store(self) -> V4 {
+    pub(crate) fn store(self) -> V4 {
         V4 { x: self.x.store(), y: self.y.store(), z: self.z.store() }
     }
 
     /// Scalar products.
     #[inline(always)]
-    pub fn dot(self, o: Self) -> T {
+    pub(crate) fn dot(self, o: Self) -> T {
         self.x * o.x + self.y * o.y + self.z * o.z
     }
 
     /// Vector products.
     #[inline(always)]
-    pub fn cross(self, o: Self) -> Self {
+    pub(crate) fn cross(self, o: Self) -> Self {
         V3 { x: self.y * o.z - self.z * o.y, y: self.z * o.x - self.x * o.z, z: self.x * o.y - self.y * o.x }
     }
 }

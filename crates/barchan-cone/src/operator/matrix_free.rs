@@ -34,9 +34,6 @@ pub struct Workspace {
     pub(crate) lists: BodyLists,
     pub(crate) rows: RowLists,
     pub(crate) sweep: SweepSpace,
-    /// Impulses in their cones, and their response.
-    pub(crate) projected: ContactVec,
-    pub(crate) response: BodyVec,
     /// b with a shift.
     shifted: ContactVec,
     /// a_n and κ = a_t/a_n of each contact, from its diagonal block.

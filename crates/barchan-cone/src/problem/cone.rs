@@ -41,7 +41,7 @@ pub fn project_in_metric(z: DVec3, n: DVec3, friction: f64, kappa: f64) -> DVec3
 
 /// [`project_in_metric`] for four contacts at once, without branches.
 #[inline(always)]
-pub fn project4<T: Lanes>(z: V3<T>, n: V3<T>, friction: T, kappa: T) -> V3<T> {
+pub(crate) fn project4<T: Lanes>(z: V3<T>, n: V3<T>, friction: T, kappa: T) -> V3<T> {
     let (zero, one) = (T::splat(0.0), T::splat(1.0));
     let zn = z.dot(n);
     let zt = z - n * zn;

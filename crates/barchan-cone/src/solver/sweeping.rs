@@ -160,9 +160,9 @@ impl<S: Default> Sweeping<S> {
         let mut momentum = Momentum::new(method.acceleration, method.is_coulomb(), report.iterations);
         let mut looks = Looks::new(method, report.iterations);
         let mut is_still = false;
-        let Solve { problem, γ, options, record_history, .. } = solve.reborrow();
+        let Solve { problem, γ, response, options, record_history } = solve.reborrow();
         let pool = &mut self.pool;
-        problem.enter(γ, pool.restart());
+        problem.enter(γ, response, pool.restart());
         report.operator_applications += 1;
 
         loop {
@@ -180,7 +180,7 @@ impl<S: Default> Sweeping<S> {
                     Next::GoOn => looks.compare(residual, report.iterations),
                     Next::StartCold => {
                         problem.clear_impulses(γ);
-                        problem.enter(γ, pool.present_mut());
+                        problem.enter(γ, response, pool.present_mut());
                         pool.forget_last();
                         continue;
                     }

@@ -124,13 +124,11 @@ impl Relaxation for BlockSparse<'_> {
         self.sweep.fill(self.problem, order);
     }
 
-    fn enter(&mut self, γ: &ContactVec, iterate: &mut RowsIterate) {
-        let mut projected = std::mem::take(&mut self.sweep.γ);
-        projected.clone_from(γ);
-        self.project(&mut projected);
+    fn enter(&mut self, γ: &mut ContactVec, _: &mut Response, iterate: &mut RowsIterate) {
+        // The matrix knows the velocities of any impulses: no response is needed.
+        self.project(γ);
         iterate.0.clear();
-        iterate.0.extend(projected.iter());
-        self.sweep.γ = projected;
+        iterate.0.extend(γ.iter());
     }
 
     fn sweep(

@@ -16,7 +16,7 @@ use crate::operator::communicator;
 use crate::operator::contactwise::Sums;
 use crate::operator::kernels::{BODY_CHUNK, Twist};
 use crate::problem::rows::add_residual;
-use crate::{ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
+use crate::{BodyVec, ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
 use barchan_parallel::{Disjoint, fold_chunks, for_chunks};
 use barchan_parallel::{reserve_with_slack, reshape};
 use general::{Details, General};
@@ -86,8 +86,8 @@ pub trait Relaxation: ConeProblem {
     /// Makes ready for sweeps in this order.
     fn prepare(&mut self, order: Order, borders: Borders);
 
-    /// Takes impulses over, projected onto their cones, and finds their response.
-    fn enter(&mut self, γ: &Self::Impulses, iterate: &mut Self::Iterate);
+    /// Projects impulses onto their cones, finds their response, and takes both over.
+    fn enter(&mut self, γ: &mut Self::Impulses, response: &mut Self::Velocities, iterate: &mut Self::Iterate);
 
     /// next ← one sweep from y = present + β(present − last).
     fn sweep(
@@ -320,20 +320,16 @@ impl Relaxation for MatrixFree<'_> {
         self.gather_contacts();
     }
 
-    fn enter(&mut self, γ: &ContactVec, iterate: &mut SweepIterate) {
-        let mut projected = std::mem::take(&mut self.ws.projected);
-        projected.clone_from(γ);
-        self.project(&mut projected);
-        let mut response = std::mem::take(&mut self.ws.response);
-        self.respond_to(&projected, &mut response);
-        permute(&self.ws.sweep.plan, &projected, &mut iterate.γ);
-        iterate.rows.clone_from(&projected.rows);
-        iterate.rows.resize(self.problem.rows.len(), 0.0);
+    fn enter(&mut self, γ: &mut ContactVec, response: &mut BodyVec, iterate: &mut SweepIterate) {
+        self.shape_impulses(γ);
+        self.project(γ);
+        self.respond_to(γ, response);
+        permute(&self.ws.sweep.plan, γ, &mut iterate.γ);
+        iterate.rows.clone_from(&γ.rows);
         let n = self.problem.bodies();
         reshape_twists(&mut iterate.w, n + 1);
         iterate.w[..n].copy_from_slice(&response.0);
         iterate.w[n] = [0.0; 6];
-        (self.ws.projected, self.ws.response) = (projected, response);
         self.gather_bias();
     }
 
