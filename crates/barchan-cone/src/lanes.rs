@@ -16,7 +16,9 @@ pub const LANES: usize = 4;
 pub struct F4(pub [f64; LANES]);
 
 /// Arithmetic on four numbers at once.
-pub(crate) trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub(crate) trait Lanes:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
     /// The same number four times.
     fn splat(x: f64) -> Self;
     /// From memory.

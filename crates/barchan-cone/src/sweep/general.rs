@@ -123,9 +123,10 @@ struct Tensors<T>([T; 6]);
 impl<T: Lanes> Tensors<T> {
     #[inline(always)]
     fn load(from: &[TensorRecord], ids: &[u32; LANES]) -> Self {
-        let record = ids.map(|id| &from[id as usize]);
-        let low = T::transpose4(record.map(|r| T::load(&r[0])));
-        let high = T::transpose4(record.map(|r| T::load(&r[1])));
+        let [a, b, c, d] =
+            [&from[ids[0] as usize], &from[ids[1] as usize], &from[ids[2] as usize], &from[ids[3] as usize]];
+        let low = T::transpose4([T::load(&a[0]), T::load(&b[0]), T::load(&c[0]), T::load(&d[0])]);
+        let high = T::transpose4([T::load(&a[1]), T::load(&b[1]), T::load(&c[1]), T::load(&d[1])]);
         Self([low[0], low[1], low[2], low[3], high[0], high[1]])
     }
 
@@ -165,6 +166,12 @@ struct Pairs<T> {
     of_b: Tensors<T>,
 }
 
+/// Components along three axes.
+#[inline(always)]
+fn in_frame<T: Lanes>(v: V3<T>, n: V3<T>, t: V3<T>, s: V3<T>) -> V3<T> {
+    V3 { x: v.dot(n), y: v.dot(t), z: v.dot(s) }
+}
+
 /// Relaxes one slot: the new impulses.
 #[inline(always)]
 fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
@@ -175,7 +182,8 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     sums: &mut LaneSums<T>,
 ) -> V4 {
     let Pairs { a, b, of_a, of_b } = pairs;
-    let [arm_a, arm_b] = [V3::<T>::load(&detail.arms[0]), V3::<T>::load(&detail.arms[1])];
+    let arm_a = V3::<T>::load(&detail.arms[0]);
+    let arm_b = V3::<T>::load(&detail.arms[1]);
     let n = V3::<T>::load(&pass.normals[k]);
     let t = V3::<T>::load(&detail.tangent);
     let s = n.cross(t);
@@ -186,17 +194,16 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     let g = a.v - b.v + a.s.cross(arm_a) - b.s.cross(arm_b) + V3::load(&pass.bias[k]);
 
     // In the frame of W: the velocity without the contact's own impulse, and the impulse that it asks for.
-    let turned = |v: V3<T>| V3 { x: v.dot(n), y: v.dot(t), z: v.dot(s) };
-    let y_local = turned(y);
+    let y_local = in_frame(y, n, t, s);
     let d = if EXACT {
-        let q = turned(g) - local.times(y_local);
+        let q = in_frame(g, n, t, s) - local.times(y_local);
         let solved = solve4::<T, COULOMB>(&local, q, μ);
         (solved - y_local) * T::splat(pass.rule.relaxation * pass.rule.blend)
     } else {
         let step = T::splat(pass.rule.relaxation) / local.mean_diagonal().max(T::splat(f64::MIN_POSITIVE));
         let z = y - g * step;
         let solved = if COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, T::splat(1.0)) };
-        (turned(solved) - y_local) * T::splat(pass.rule.blend)
+        (in_frame(solved, n, t, s) - y_local) * T::splat(pass.rule.blend)
     };
     let change = n * d.x + t * d.y + s * d.z;
     let next = y + change;
@@ -209,7 +216,7 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
 
     let wd = local.times(d);
     sums.step = sums.step + wd.dot(d);
-    sums.uphill = sums.uphill - wd.dot(turned(next - γ));
+    sums.uphill = sums.uphill - wd.dot(in_frame(next - γ, n, t, s));
     sums.natural = sums.natural + d.dot(d);
     next.store()
 }

@@ -207,15 +207,10 @@ fn slip<T: Lanes, const COULOMB: bool>(
         h0 = μ * qn - m * sliding;
         dh0 = zero - (q1 * c.x1.0[1] + q2 * c.x2.0[1]) / sliding - μ * c.r.0[1];
         // At σ* itself r, s and x vanish together, and x loses its direction.
-        let abs = |x: T| x.max(zero - x);
         let edge = T::splat(1e-7) * μ * (abs(qn) + abs(q1) + abs(q2));
         failed |= T::le_bits(abs(r) * (one + m), edge) & wanted;
     }
     // Start: where the hyperbola through both ends, with the slope at σ = 0, is zero.
-    let between = |σ: T, low: T, high: T| {
-        let middle = half * (low + high);
-        T::select_le(σ, low, middle, T::select_le(high, σ, middle, σ))
-    };
     let start = h0 * (h0 - h1) / (dh0 * h1 - h0 * (h1 - h0));
     // What is not a number is not between.
     let mut σ = between(T::select_le(start, start, start, zero), low, high);
@@ -236,7 +231,7 @@ fn slip<T: Lanes, const COULOMB: bool>(
         let step = zero - h * dh * square / (dh2 - bent);
         let next = σ + step;
         // Lanes that have arrived stay where they are.
-        let size = step.max(zero - step);
+        let size = abs(step);
         let rest = one - σ + T::splat(1e-10);
         let room = T::splat(LAST_STEP) * T::select_le(σ, rest, σ, rest);
         let arrived = T::le_bits(size, room) & open;
@@ -271,10 +266,21 @@ fn slip<T: Lanes, const COULOMB: bool>(
     failed |= !T::le_bits(T::splat(f64::MIN_POSITIVE), γn) & wanted;
     let (u1, u2) = (w1 * γn + x1 * scale + q1, w2 * γn + across * x2 * scale + q2);
     let off = u2 * x1 - u1 * x2;
-    let abs = |x: T| x.max(zero - x);
     let bound = T::splat(PRECISION) * length * ((a + across) * (γn + μ * γn) + abs(qn) + abs(q1) + abs(q2));
     failed |= !T::le_bits(abs(off), bound) & wanted;
     (V3 { x: γn, y: x1 * scale, z: x2 * scale }, failed)
+}
+
+/// σ, if it lies between two others; else the middle.
+#[inline(always)]
+fn between<T: Lanes>(σ: T, low: T, high: T) -> T {
+    let middle = T::splat(0.5) * (low + high);
+    T::select_le(σ, low, middle, T::select_le(high, σ, middle, σ))
+}
+
+#[inline(always)]
+fn abs<T: Lanes>(x: T) -> T {
+    x.max(T::splat(0.0) - x)
 }
 
 /// `yes` in the lanes of a bit mask, else `no`.
