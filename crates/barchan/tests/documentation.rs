@@ -1,10 +1,12 @@
 //! The documents beside the code, held to what the code says.
 //!
 //! `docs/scene-language.md` must name every key and hold examples that can be built;
+//! `docs/solvers.md` must have every solver, and every option with its default;
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
 use barchan::cone::AnyProblem;
+use barchan::cone::solver::{SolverName, SolverOptions};
 use barchan::frame::Frame;
 use barchan::output::{BODY_COLUMNS, ByRank, CONTACT_COLUMNS, FrameOptions, FrameWriter, Share, StepRow, Summary};
 use barchan::scenario::SCENARIOS;
@@ -58,6 +60,31 @@ fn every_key_of_a_scene_is_documented() {
             }
         }
         assert_names(&text, "scene-language.md", [scenario.name]);
+    }
+}
+
+/// Solvers, and their options with the defaults that the code has.
+#[test]
+fn every_option_of_a_solver_is_documented_with_its_default() {
+    let text = document("solvers.md");
+    assert_names(&text, "solvers.md", SolverName::ALL.iter().map(|(_, name, _)| *name));
+
+    let options = serde_json::to_value(SolverOptions::default()).expect("options are JSON");
+    let mut defaults = Vec::new();
+    for (key, value) in options.as_object().expect("an object") {
+        match value.as_object() {
+            Some(inner) => defaults.extend(inner.iter().map(|(name, value)| (format!("{key}.{name}"), value))),
+            None => defaults.push((key.clone(), value)),
+        }
+    }
+    assert!(defaults.len() > 20, "{defaults:?}");
+    for (key, value) in defaults {
+        let row = format!("| `solver.{key}` | ");
+        let line = text.lines().find_map(|line| line.strip_prefix(row.as_str()));
+        let written = line.unwrap_or_else(|| panic!("solvers.md has no row for solver.{key}"));
+        let written = written.split(" | ").next().unwrap_or("").trim_matches('`');
+        let written: serde_json::Value = serde_json::from_str(written).expect("a default is JSON");
+        assert!(written == *value || written.as_f64().is_some_and(|x| value.as_f64() == Some(x)), "solver.{key}");
     }
 }
 
