@@ -70,7 +70,8 @@ fn files(directory: &Path, root: &Path, found: &mut Vec<String>) {
         if entry.is_dir() && !["target", "runs", "node_modules"].contains(&name.as_str()) && !name.starts_with('.') {
             files(&entry, root, found);
         } else if entry.is_file() {
-            found.push(entry.strip_prefix(root).expect("a file of the repository").to_string_lossy().replace('\\', "/"));
+            found
+                .push(entry.strip_prefix(root).expect("a file of the repository").to_string_lossy().replace('\\', "/"));
         }
     }
 }

@@ -130,7 +130,7 @@ fn a_law_that_the_solver_lacks_is_refused() {
     use barchan::cone::solver::SolverName;
     let desk = desk();
     for &(solver, name, _) in SolverName::ALL {
-        for &(law, law_name) in Friction::ALL {
+        for &(law, law_name, _) in Friction::ALL {
             let line = format!("--solver {name} --friction {law_name}");
             if !solver.laws().contains(&law) {
                 let said = desk.barchan(&format!("solve absent.dat {line}"));

@@ -23,6 +23,15 @@ pub enum Metric {
     Identity,
 }
 
+impl Metric {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Contact, "contact", "normal and tangential"),
+        (Self::Scalar, "scalar", "one a contact"),
+        (Self::Identity, "identity", "none, as printed"),
+    ];
+}
+
 /// The point y = γ + β(γ − γ⁻), given by two iterates and their responses.
 pub struct Extrapolation<'a, P: ConeProblem + ?Sized> {
     /// The present iterate.

@@ -27,6 +27,12 @@ pub enum LatticeKind {
     Hexagonal,
 }
 
+impl LatticeKind {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Cubic, "cubic", ""), (Self::Hexagonal, "hexagonal", "close packing")];
+}
+
 /// Distance of neighbouring sites: one number, or one an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spacing {

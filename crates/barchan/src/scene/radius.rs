@@ -84,7 +84,7 @@ impl From<f64> for Radius {
 
 impl Radius {
     /// The names of the distributions in files.
-    const NAMES: &'static [&'static str] = &["uniform", "normal", "log-normal", "power-law", "choice"];
+    pub(crate) const NAMES: &'static [&'static str] = &["uniform", "normal", "log-normal", "power-law", "choice"];
 
     /// The smallest radius that can be drawn.
     pub fn min(&self) -> f64 {

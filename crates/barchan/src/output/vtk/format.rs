@@ -22,6 +22,9 @@ pub(super) enum VtkNumber {
 }
 
 impl VtkNumber {
+    /// Every one.
+    pub(super) const ALL: [Self; 4] = [Self::F32, Self::F64, Self::I32, Self::I64];
+
     /// VTK's name of it.
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -108,8 +108,7 @@ impl Piece<'_> {
             self.per_item.iter().find(|entry| entry.0 == name).ok_or_else(|| format!("it has no array {name:?}"))?;
         let named = |line: &&str| line.contains("<DataArray ") && attribute(line, "Name") == Some(name);
         let line = text.lines().find(named).ok_or_else(|| format!("it has no array {name:?}"))?;
-        let numbers = [VtkNumber::F32, VtkNumber::F64, VtkNumber::I32, VtkNumber::I64];
-        let number = attribute(line, "type").and_then(|kind| numbers.into_iter().find(|n| n.name() == kind));
+        let number = attribute(line, "type").and_then(|kind| VtkNumber::ALL.into_iter().find(|n| n.name() == kind));
         let number = number.ok_or_else(|| format!("its array {name:?} has an unknown type of numbers"))?;
         let offset = attribute(line, "offset").and_then(|text| text.parse::<usize>().ok());
         let data = offset.and_then(|offset| data.get(offset..));
