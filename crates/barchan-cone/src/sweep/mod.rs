@@ -238,7 +238,7 @@ impl MatrixFree<'_> {
     }
 
     /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
-    /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
+    /// the mean of their changes is a step that none of them overdoes.
     fn split_masses(&mut self, borders: Borders) {
         let Some(comm) = &mut self.comm else { return };
         let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;
