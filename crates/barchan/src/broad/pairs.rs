@@ -63,7 +63,9 @@ impl Pairs {
     /// returns how many they are, which goes to `kept[a]`. Runs in parallel over `a`.
     pub(crate) fn filter(&mut self, kept: &mut [u32], filter: impl Fn(usize, &mut [u32]) -> u32 + Sync) {
         let n = self.start.len().saturating_sub(1);
-        let (start, second, kept) = (&self.start, Disjoint::new(&mut self.second), Disjoint::new(kept));
+        let start = &self.start;
+        let second = Disjoint::new(&mut self.second);
+        let kept = Disjoint::new(kept);
         for_chunks(n, CHUNK, |range| {
             for a in range {
                 // SAFETY: ranges of different bodies are disjoint.
@@ -105,7 +107,8 @@ impl Pairs {
         let dealt = &mut emitted.dealt;
         reshape(dealt, total);
         {
-            let (out, cells) = (Disjoint::new(dealt), Disjoint::new(counts));
+            let out = Disjoint::new(dealt);
+            let cells = Disjoint::new(counts);
             lists.par_iter().enumerate().for_each(|(l, list)| {
                 for run in list.chunk_by(same_bucket) {
                     let cell = bucket(run[0]) * lists.len() + l;
@@ -129,7 +132,8 @@ impl Pairs {
             self.start.fill(0);
             return;
         }
-        let (starts, seconds) = (Disjoint::new(&mut self.start), Disjoint::new(&mut self.second));
+        let starts = Disjoint::new(&mut self.start);
+        let seconds = Disjoint::new(&mut self.second);
         (0..buckets).into_par_iter().for_each(|b| {
             let first = if b == 0 { 0 } else { bucket_end(b - 1) };
             let pairs = &dealt[first..bucket_end(b)];

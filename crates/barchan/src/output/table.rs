@@ -97,7 +97,8 @@ pub(super) fn whole_lines(
         };
         return Err(OutputError::Table { path: path.to_owned(), found });
     }
-    let (mut bytes, mut count) = (line.len() as u64, 0);
+    let mut bytes = line.len() as u64;
+    let mut count = 0;
     loop {
         line.clear();
         from.read_until(b'\n', &mut line).attach("read", path)?;

@@ -115,7 +115,8 @@ fn neighbours_of(rank: u32, blocks: &[Cells], cuts: &Cuts, reach: f64) -> Vec<u3
 fn shifted(curve: &Curve, block: &Cells, axis: usize, shift: i64, margin: i64) -> Option<[u32; 2]> {
     // A period is no whole number of cells: take both. Backwards they change places, so that who
     // sees the other so is seen so.
-    let (mut least, mut most) = (0, 0);
+    let mut least = 0;
+    let mut most = 0;
     if shift != 0 {
         let cells = curve.count(curve.periods().length()[axis]);
         (least, most) = (cells.floor() as i64, cells.ceil() as i64);

@@ -207,7 +207,8 @@ impl Check<'_> {
     /// A wall must look the same from every copy of the cell, at all times.
     fn wall_suits_the_cell(&mut self, path: &str, body: &BodySpec) {
         let Some(periods) = self.periods() else { return };
-        let (turn, spin) = (body.attitude(), body.angular_velocity);
+        let turn = body.attitude();
+        let spin = body.angular_velocity;
         let normals: Vec<(DVec3, String)> = match &body.shape {
             Shape::Sphere(_) => Vec::new(),
             Shape::HalfSpace(_) => vec![(HalfSpace::normal(turn), "the plane".into())],
@@ -353,7 +354,9 @@ impl Check<'_> {
         self.fits_the_period(&at("shape.sphere.radius"), radius);
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
-                let (x, low, high) = (body.position[axis], periods.low[axis], periods.high[axis]);
+                let x = body.position[axis];
+                let low = periods.low[axis];
+                let high = periods.high[axis];
                 self.report_if(!(low..high).contains(&x), &at("position"), || {
                     format!(
                         "must lie in the cell along {}, where space repeats itself: from {low:?} to below {high:?}, but \
@@ -393,7 +396,8 @@ impl Check<'_> {
             "fixed spheres do not move; use motion = \"kinematic\"".into()
         });
         if self.is_clean(path) {
-            let (closest, diameter) = (lattice.closest(), 2.0 * lattice.radius.max());
+            let closest = lattice.closest();
+            let diameter = 2.0 * lattice.radius.max();
             // Touching is fine, and so is the rounding of a spacing that means to touch.
             self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
                 format!(
@@ -430,7 +434,8 @@ impl Check<'_> {
         if !self.is_clean(path) {
             return;
         }
-        let (edge, diameter) = (size.min_element(), 2.0 * fill.radius.max());
+        let edge = size.min_element();
+        let diameter = 2.0 * fill.radius.max();
         self.report_if(edge < diameter, &at("max"), || {
             format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
         });

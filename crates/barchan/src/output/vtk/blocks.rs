@@ -159,7 +159,9 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
             Err(WRONG)
         };
     }
-    let (blocks, block_bytes, last) = (number(0)?, number(1)?, number(2)?);
+    let blocks = number(0)?;
+    let block_bytes = number(1)?;
+    let last = number(2)?;
     let whole = if last > 0 { blocks.saturating_sub(1) } else { blocks };
     if whole.checked_mul(block_bytes).and_then(|bytes| bytes.checked_add(last)) != Some(length) {
         return Err(WRONG);

@@ -93,7 +93,8 @@ impl StoredFrames {
                 Err(source) => Err(FrameError::Io { path, source }),
             }
         });
-        let (bodies, others) = (bodies?, [contacts?, walls?]);
+        let bodies = bodies?;
+        let others = [contacts?, walls?];
         let file_at = |entries: &[Entry], time: f64| {
             // Each index is in the order of time.
             let k = entries.partition_point(|entry| entry.time < time);
