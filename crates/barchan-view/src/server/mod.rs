@@ -38,7 +38,7 @@ const STACK: usize = 256 << 10;
 pub struct ListenAddress {
     /// The address.
     pub address: IpAddr,
-    /// The port; [`DEFAULT_PORT`] unless told, or any other that is free if that is taken.
+    /// The port; [`DEFAULT_PORT`] by default, or any other that is free if that is taken.
     pub port: Option<u16>,
 }
 

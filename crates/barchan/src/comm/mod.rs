@@ -22,7 +22,7 @@ pub use solo::Solo;
 
 use std::time::Duration;
 
-/// How long a rank waits for another, unless told otherwise. Then it ends all of them.
+/// How long a rank waits for another, by default. Then it ends all of them.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How numbers of all ranks become one.

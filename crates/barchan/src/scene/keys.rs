@@ -83,7 +83,7 @@ fn radii() -> String {
 
 const VELOCITY_JITTER: &str = "largest random addition to each component of the velocity, m/s";
 const MATERIAL: &str = "name of the material; empty for the first";
-const GROUP: &str = "a number to tell bodies apart by in what a run writes";
+const GROUP: &str = "a label for frames and tables, 0 to 65535";
 
 /// Every section in the order in which it is written.
 pub(crate) const SECTIONS: &[Section] = &[
@@ -110,7 +110,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             choice("friction", "the law (default: the solver's own)", || names(Friction::ALL)),
             key("tolerance", "residual at which a step has converged"),
             choice("criterion", "that residual", || explained(Criterion::ALL)),
-            key("max_iterations", "a step gives up after so many and says so"),
+            key("max_iterations", "iterations after which a step ends without having converged; it is reported"),
             key("warm_start", "start from the impulses of the last step"),
         ],
     },
@@ -146,7 +146,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         about: "non-linear block Gauss-Seidel",
         keys: &[
             choice("order", "of contacts in a sweep", || explained(Order::ALL)),
-            key("relaxation", "part of each one-contact solution that is taken"),
+            key("relaxation", "fraction of each one-contact solution that is taken"),
             choice("borders", "bodies that several ranks hold", || explained(Borders::ALL)),
         ],
     },
@@ -156,15 +156,15 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             choice("order", "of contacts in a sweep", || explained(Order::ALL)),
             key("relaxation", "length of a step"),
-            key("blend", "part of the new value, the rest being of the old one"),
+            key("blend", "fraction of the new value; the rest is the old one"),
         ],
     },
     Section {
         path: "solver.jacobi",
         about: "fixed-point iteration, all contacts at once",
         keys: &[
-            key("relaxation", "length of a step; too long a one diverges"),
-            key("blend", "part of the new value, the rest being of the old one"),
+            key("relaxation", "length of a step; too long a step diverges"),
+            key("blend", "fraction of the new value; the rest is the old one"),
         ],
     },
     Section {
@@ -194,11 +194,8 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("periodic", "along which axes space repeats itself"),
             choice("partition", "of the cell among ranks", || names(PartitionName::ALL)),
             optional("blocks", "[2, 2, 1]", "blocks of a cartesian partition along x, y and z"),
-            key("imbalance", "largest work over mean work at which ranges are cut anew"),
-            key(
-                "balance_interval",
-                "most steps between two looks at the balance, more often while it changes; 0 for never",
-            ),
+            key("imbalance", "largest work of a rank over the mean at which the curve is cut anew"),
+            key("balance_interval", "at most so many steps between two checks of the balance; 0 for never"),
             choice("work", "what counts as work", || explained(WorkMeasure::ALL)),
         ],
     },
@@ -214,7 +211,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "checkpoint",
-        about: "when a run writes down all that it needs to go on later; always at its end",
+        about: "when a run saves all that it needs to go on later; there is always one at its end",
         keys: &[
             key("steps", "steps between two checkpoints; 0 for none by steps"),
             key("seconds", "wall-clock time between two checkpoints, s; 0 for none by time"),
@@ -287,7 +284,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("spacing", "distance of neighbouring centres, m; a number, or one an axis (cubic)"),
             choice("radius", "m", radii),
             key("jitter", "largest random shift along each axis, m"),
-            optional("count", "1000", "use the first so many sites only, x fastest, then y"),
+            optional("count", "1000", "use only the first sites, as many as this; x fastest, then y"),
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),

@@ -131,7 +131,7 @@ impl Check<'_> {
         self.positive("solver.tolerance", solver.tolerance);
         self.report_if(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
         self.report_if(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
-            format!("{} cannot do {:?} friction", solver.name.name(), solver.law().name())
+            format!("the solver {:?} cannot solve {:?} friction", solver.name.name(), solver.law().name())
         });
         self.positive("solver.scip.system_tolerance", solver.scip.system_tolerance);
         self.report_if(solver.scip.system_iterations == 0, "solver.scip.system_iterations", || {
@@ -286,8 +286,8 @@ impl Check<'_> {
             ForceField::Drag { rate, .. } => return self.not_negative(&format!("{path}.drag.rate"), *rate),
         };
         self.report_if(self.periods().is_some(), &format!("{path}.{kind}"), || {
-            "a field about one centre does not repeat itself as space does (domain.periodic): a body that crosses the \
-             border of the cell would be pulled another way at once. Use gravity or drag there"
+            "a field about one centre does not repeat itself as space does (domain.periodic): its pull would jump when \
+             a body crosses the border of the cell. Use gravity or drag there"
                 .into()
         });
     }
@@ -388,7 +388,7 @@ impl Check<'_> {
         self.report_if(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
         let sites = lattice.site_count();
         self.report_if(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
-            format!("the lattice has {sites} sites only, fewer than {}", lattice.count.unwrap_or(0))
+            format!("must be at most {sites}, the number of sites, but is {}", lattice.count.unwrap_or(0))
         });
         self.material(&at("material"), &lattice.material);
         let moves = lattice.velocity != DVec3::ZERO || lattice.velocity_jitter != 0.0;
@@ -464,8 +464,8 @@ impl Check<'_> {
         let fraction = fill.volume_fraction(self.scene.seed, index);
         self.report_if(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
             format!(
-                "{} spheres would fill {:.1} % of the box, more than spheres in disorder ever can (64 %); placing at \
-                 random stops at about 38 % for equal ones. Enlarge the box or lower count or radius",
+                "{} spheres would fill {:.1} % of the box. Random close packing fills 64 %, and random placement of \
+                 equal spheres stops at about 38 %. Enlarge the box, or lower count or radius",
                 fill.count,
                 100.0 * fraction
             )
@@ -529,7 +529,7 @@ mod tests {
         starts(after(|s| s.lattice[0].spacing = 0.19.into()), "lattice[0].spacing: spheres would overlap");
         starts(after(|s| s.lattice[0].jitter = 0.01), "lattice[0].spacing: spheres would overlap");
         starts(after(|s| s.lattice[0].counts[1] = 0), "lattice[0].counts[1]: ");
-        starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: the lattice has 8 sites");
+        starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: must be at most 8, the number of sites");
         starts(after(|s| s.lattice[0].radius = Radius::Uniform([0.2, 0.1])), "lattice[0].radius.uniform: ");
         starts(after(|s| s.fill[0].max.z = 0.0), "fill[0].max: must exceed min");
         starts(after(|s| s.fill[0].max.z = 0.01), "fill[0].max: the box is 0.01 wide");

@@ -149,7 +149,7 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
     const SHORT: &str = "an array ends with the file";
     let number = |k: usize| -> Result<usize, &'static str> {
         let bytes = data.get(8 * k..8 * k + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(SHORT)?;
-        usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| "an array has a length that cannot be")
+        usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| "the length of an array is out of range")
     };
     const WRONG: &str = "the length of an array does not fit the number of points or cells";
     if compression == Compression::None {

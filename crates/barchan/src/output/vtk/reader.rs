@@ -186,7 +186,7 @@ impl StoredFrames {
         let mut count = 0_usize;
         if let Some(path) = self.file(0, index)? {
             read_pieces(&path, &BODIES, Some(LONGEST_HEAD), &mut |piece| {
-                count = count.checked_add(piece.items()).ok_or("it has more bodies than can be")?;
+                count = count.checked_add(piece.items()).ok_or("it has more bodies than can be counted")?;
                 Ok(())
             })?;
         }
