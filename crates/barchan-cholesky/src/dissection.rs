@@ -11,10 +11,8 @@
 //! numbers, and minimum degree alone makes 109 million and takes twice as long to factor. On beds
 //! below some thousand spheres minimum degree has up to a fifth less. So both are tried.
 
-use crate::blocks::{Neighbours, Pattern};
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
+use crate::blocks::Neighbours;
+use crate::minimum_degree;
 
 /// Parts up to this many nodes are ordered by minimum degree.
 pub(crate) const LEAF: usize = 250;
@@ -24,22 +22,14 @@ const LARGEST_SIDE: f64 = 0.62;
 const NONE: u32 = u32::MAX;
 
 /// The order in which to eliminate: node `order[k]` is the k-th.
-pub(crate) fn order(pattern: &Pattern) -> Vec<u32> {
-    let mut dissection = Dissection::new(pattern.neighbours());
-    let n = pattern.nodes();
-    dissection.part((0..n as u32).collect());
+pub(crate) fn order(graph: &Neighbours) -> Vec<u32> {
+    let mut dissection = Dissection::new(graph);
+    dissection.part((0..graph.nodes() as u32).collect());
     dissection.order
 }
 
-/// The order of approximate minimum degree for the whole.
-pub(crate) fn minimum_degree(pattern: &Pattern) -> Vec<u32> {
-    let mut dissection = Dissection::new(pattern.neighbours());
-    dissection.leaf(&(0..pattern.nodes() as u32).collect::<Vec<_>>());
-    dissection.order
-}
-
-struct Dissection {
-    graph: Neighbours,
+struct Dissection<'a> {
+    graph: &'a Neighbours,
     /// The part to which a node belongs now.
     part: Vec<u32>,
     parts: u32,
@@ -55,8 +45,8 @@ struct Dissection {
     order: Vec<u32>,
 }
 
-impl Dissection {
-    fn new(graph: Neighbours) -> Self {
+impl<'a> Dissection<'a> {
+    fn new(graph: &'a Neighbours) -> Self {
         let n = graph.nodes();
         Self {
             graph,
@@ -301,50 +291,25 @@ impl Dissection {
         if nodes.is_empty() {
             return;
         }
-        let n = nodes.len();
         self.claim(nodes);
         for (k, &node) in nodes.iter().enumerate() {
             self.place[node as usize] = k as u32;
         }
-        let (mut start, mut row) = (vec![0usize], Vec::new());
-        for (k, &node) in nodes.iter().enumerate() {
-            let inside = self.graph.of(node).iter().filter(|&&o| self.part[o as usize] == self.parts);
-            row.extend(inside.map(|&o| self.place[o as usize] as usize).filter(|&place| place < k));
-            let first = *start.last().unwrap_or(&0);
-            row[first..].sort_unstable();
-            start.push(row.len());
+        let mut inside = Neighbours { start: vec![0], neighbour: Vec::new() };
+        for &node in nodes {
+            let others = self.graph.of(node).iter().filter(|&&other| self.part[other as usize] == self.parts);
+            inside.neighbour.extend(others.map(|&other| self.place[other as usize]));
+            inside.start.push(inside.neighbour.len());
         }
-        let graph = SymbolicSparseColMatRef::new_checked(n, n, &start, None, &row);
-        let (mut forward, mut inverse) = (vec![0usize; n], vec![0usize; n]);
-        let mut scratch = MemBuffer::new(amd::order_scratch::<usize>(n, row.len()));
-        let stack = MemStack::new(&mut scratch);
-        match amd::order(&mut forward, &mut inverse, graph, amd::Control::default(), stack) {
-            Ok(_) => self.order.extend(forward.iter().map(|&k| nodes[k])),
-            Err(_) => self.order.extend(nodes),
-        }
+        self.order.extend(minimum_degree::order(&inside).into_iter().map(|k| nodes[k as usize]));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A grid of nodes with neighbours along each axis.
-    fn grid(nx: usize, ny: usize, nz: usize) -> Pattern {
-        let at = |x: usize, y: usize, z: usize| (x + nx * (y + ny * z)) as u32;
-        let mut places = Vec::new();
-        for z in 0..nz {
-            for y in 0..ny {
-                for x in 0..nx {
-                    let here = at(x, y, z);
-                    let beside = [(x + 1 < nx, 1), (y + 1 < ny, nx), (z + 1 < nz, nx * ny)];
-                    places.extend(beside.iter().filter(|b| b.0).map(|b| [here, here + b.1 as u32]));
-                }
-            }
-        }
-        places.sort_unstable();
-        Pattern::from_sorted(nx * ny * nz, places.into_iter())
-    }
+    use crate::blocks::Pattern;
+    use crate::fixtures::grid;
 
     #[test]
     fn every_node_is_eliminated_once() {
@@ -352,7 +317,7 @@ mod tests {
         for pattern in
             [grid(30, 20, 3), grid(2000, 1, 1), grid(1, 1, 1), island, Pattern { start: vec![0], row: vec![] }]
         {
-            let mut order = order(&pattern);
+            let mut order = order(&pattern.neighbours());
             order.sort_unstable();
             assert!(order.iter().enumerate().all(|(k, &node)| k == node as usize));
             assert_eq!(order.len(), pattern.nodes());
@@ -363,7 +328,7 @@ mod tests {
     #[test]
     fn separators_are_small() {
         let pattern = grid(60, 8, 1);
-        let order = order(&pattern);
+        let order = order(&pattern.neighbours());
         let last: Vec<u32> = order[order.len() - 8..].iter().map(|node| node % 60).collect();
         let (low, high) = (last.iter().min().unwrap(), last.iter().max().unwrap());
         assert!((15..45).contains(low) && high - low <= 8, "{last:?}");

@@ -1,10 +1,7 @@
 //! The shortest way from a problem to its solution.
 
-use crate::solver::{AnySolver, Report, Solver, SolverOptions};
-use crate::{
-    AnyProblem, Assembled, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Problem, Relaxation, Workspace,
-    contact_frame,
-};
+use crate::solver::{Report, Solvable, Solve, Solver, SolverFor, SolverOptions};
+use crate::{AnyProblem, Assembled, BlockSparse, ContactVec, MatrixFree, Problem, Workspace, contact_frame};
 use glam::DVec3;
 
 /// Impulses and velocities of every contact, and how they were found.
@@ -57,16 +54,16 @@ impl Assembled {
 }
 
 /// Solves through the interface: impulses γ, velocities Aγ + b, and the report.
-fn solve<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
-    problem: &mut P,
-    options: &SolverOptions,
-) -> (ContactVec, ContactVec, Report) {
+fn solve<P>(problem: &mut P, options: &SolverOptions) -> (ContactVec, ContactVec, Report)
+where
+    P: Solvable<Impulses = ContactVec, Sweeping: Default, InteriorPoint: Default>,
+{
     let mut γ = ContactVec::default();
     let mut response = P::Velocities::default();
     let mut u = ContactVec::default();
     problem.clear_impulses(&mut γ);
-    let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-    let report = solver.solve(problem, &mut γ, &mut response, options, false);
+    let mut solver = SolverFor::<P>::new(options.name);
+    let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options));
     // The outer loop of De Saxcé may have left its shift.
     problem.set_shift(None);
     problem.gradient(&γ, &mut u);

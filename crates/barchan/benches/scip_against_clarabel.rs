@@ -5,7 +5,7 @@
 //! velocities, min ½wᵀMw with T⁻¹(Dᵀw + b) in the symmetric cones. The faster counts. Times are the
 //! least of three, set-up included; the objectives tell how exact both are.
 
-use barchan::cone::solver::{Scip, Solver, SolverOptions};
+use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
 use barchan::cone::{Assembled, BodyVec, ContactVec, Geometry, MatrixFree, Problem, Workspace};
 use barchan::step::Simulation;
 use barchan::{DVec3, scenario};
@@ -21,7 +21,7 @@ fn settled(bodies: usize) -> Problem {
     for _ in 0..500 {
         bed.step().expect("a finite state");
     }
-    bed.pose().0.clone()
+    bed.pose().0.to_problem()
 }
 
 /// Places and values of a sparse matrix.
@@ -150,7 +150,8 @@ fn main() {
             let mut operator = MatrixFree::new(&problem, &mut workspace);
             let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
             let options = SolverOptions { tolerance: 1e-5, max_iterations: 100, ..SolverOptions::default() };
-            let report = Scip::default().solve(&mut operator, &mut γ, &mut response, &options, false);
+            let report =
+                AnySolver::new(SolverName::Scip).solve(Solve::new(&mut operator, &mut γ, &mut response, &options));
             (start.elapsed().as_secs_f64(), report.iterations, report.objective)
         };
         let here = pool.install(|| best(scip));

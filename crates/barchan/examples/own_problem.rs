@@ -8,7 +8,7 @@
 //! by side; the left one is pushed at the right one, and gravity pulls on both.
 
 use barchan::DVec3;
-use barchan::cone::solver::{Apgd, Solver, SolverOptions};
+use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
 use barchan::cone::{BodyVec, ContactScalars, ContactVec, Geometry, MatrixFree, Problem, Workspace};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -43,7 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut operator = MatrixFree::new(&problem, &mut workspace);
     let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
     let options = SolverOptions { tolerance: 1e-8, ..SolverOptions::default() };
-    let report = Apgd::default().solve(&mut operator, &mut γ, &mut response, &options, true);
+    let report = AnySolver::new(SolverName::Apgd)
+        .solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true));
 
     println!("\n{:?} after {} iterations, residual {:.1e}", report.status, report.iterations, report.residual);
     for (pair, impulse) in problem.pairs.iter().zip(γ.iter()) {

@@ -3,6 +3,7 @@
 //! A frame is a copy. Whoever writes it down or sends it to a viewer does so while the simulation
 //! goes on. It can be filled again and again without new memory.
 
+use crate::narrow::Contact;
 use crate::shape::Shape;
 use crate::step::Simulation;
 use crate::world::{Bodies, Body, Motion};
@@ -161,20 +162,20 @@ impl Frame {
 
     fn capture_contacts(&mut self, simulation: &Simulation, rank: u32) {
         self.contacts.clear();
-        let (bodies, normals) = (&simulation.world.bodies, &simulation.problem().normals);
-        let radius = |i: u32| bodies.shape[i as usize].bounding_radius().unwrap_or(0.0);
-        for ((pair, impulse), n) in simulation.impulses().zip(normals.iter()) {
+        let bodies = &simulation.world.bodies;
+        let h = simulation.options().h;
+        for (i, contact) in simulation.contacts().iter(bodies).enumerate() {
+            let Contact { bodies: pair, point, normal, impulse, .. } = contact;
             if impulse == DVec3::ZERO {
                 continue;
             }
-            let ends = pair.map(|i| bodies.position[i as usize]);
-            // B may be an image a period away: the normal knows where it is.
-            let far = ends[0] - n * (radius(pair[0]) + radius(pair[1]));
-            self.contacts.ids.push(pair.map(|i| bodies.id[i as usize]));
-            self.contacts.ends.push([ends[0], far]);
-            self.contacts.normal.push(n);
-            self.contacts.force.push(impulse / simulation.options().h);
-            self.contacts.normal_impulse.push(impulse.dot(n));
+            let [a, b] = pair.map(|j| j as usize);
+            let far = if bodies.is_wall(b) { point } else { bodies.position[b] + simulation.contact_offset(i) };
+            self.contacts.ids.push([bodies.id[a], bodies.id[b]]);
+            self.contacts.ends.push([bodies.position[a], far]);
+            self.contacts.normal.push(normal);
+            self.contacts.force.push(impulse / h);
+            self.contacts.normal_impulse.push(impulse.dot(normal));
             self.contacts.rank.push(rank);
         }
     }

@@ -1,122 +1,32 @@
 //! One step of a simulation: the method's table of contents.
 
+mod agree;
+mod change;
+mod error;
+mod options;
+mod report;
 mod snapshot;
 
+pub use change::ChangeError;
+pub use error::StepError;
+pub use options::StepOptions;
+pub use report::{StageSeconds, StepReport};
 pub use snapshot::Snapshot;
 
-use crate::broad::{self, Aabb, BroadPhase, BroadPhaseOptions, Pairs, hull};
+use crate::broad::{self, Aabb, BroadPhase, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
-use crate::domain::{Domain, DomainError, Work};
-use crate::dynamics::integrate;
-use crate::dynamics::{ContactOptions, WarmStart, assemble};
-use crate::narrow::{ContactAssignment, Contacts, OverlapSums, Penetration};
+use crate::domain::Domain;
+use crate::dynamics::{Assembly, AssemblyInput, integrate};
+use crate::narrow::{ContactAssignment, Contacts, Detection};
 use crate::scene::{Location, Scene, SceneError};
-use crate::util::cpu::thread_seconds;
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Energy, World};
-use barchan_cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
-use barchan_cone::{BodyVec, ContactVec, MatrixFree, Problem, ProblemCommunicator, SweepIterate, System, Workspace};
+use agree::StepClock;
+use barchan_cone::solver::{Solve, Solver, SolverFor, SolverName};
+use barchan_cone::{BodyVec, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
-use serde::{Deserialize, Serialize};
-use std::time::Instant;
-
-/// How a simulation is stepped.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepOptions {
-    /// Length of a step.
-    pub h: f64,
-    /// Gaps, penetration and bounces.
-    pub contact: ContactOptions,
-    /// The broad phase.
-    pub broad_phase: BroadPhaseOptions,
-    /// The solver.
-    pub solver: SolverOptions,
-    /// Whether reports carry the history of residuals.
-    pub history: bool,
-}
-
-impl Default for StepOptions {
-    fn default() -> Self {
-        Self {
-            h: 1e-3,
-            contact: ContactOptions::default(),
-            broad_phase: BroadPhaseOptions::default(),
-            solver: SolverOptions::default(),
-            history: false,
-        }
-    }
-}
-
-/// Wall-clock seconds of each stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StageSeconds {
-    /// Messages about bodies between ranks, and images.
-    pub exchange: f64,
-    /// Re-ordering, hulls and broad phase.
-    pub broad: f64,
-    /// Narrow phase.
-    pub narrow: f64,
-    /// Forces, assembly of the problem, and the solver.
-    pub solve: f64,
-    /// Motion.
-    pub integrate: f64,
-}
-
-/// What a step tells about itself.
-#[derive(Clone, Debug, Default)]
-pub struct StepReport {
-    /// Bodies that are not walls, over all ranks.
-    pub bodies: usize,
-    /// Contacts of the step, over all ranks.
-    pub contacts: usize,
-    /// Overlap of bodies before the step.
-    pub penetration: Penetration,
-    /// The solver's report.
-    pub solver: Report,
-    /// Time a stage, each of the rank that took longest.
-    pub seconds: StageSeconds,
-}
-
-/// Why a simulation cannot go on.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StepError {
-    /// The state is no longer a number.
-    #[error(
-        "step {step}: position or velocity of body {body} is not finite; nothing after it would mean anything \
-         (a smaller time step or less extreme forces may help)"
-    )]
-    NotFinite {
-        /// The step, counted from 1.
-        step: u64,
-        /// The id of the first such body.
-        body: u64,
-    },
-    /// The numbers of a contact have outgrown the floating-point range.
-    #[error(
-        "step {step}: body {body} is too fast or too far away to compute its contacts \
-         (a smaller time step or less extreme forces may help)"
-    )]
-    Overflow {
-        /// The step, counted from 1.
-        step: u64,
-        /// The id of the first such body.
-        body: u64,
-    },
-    /// The ranks cannot follow a body.
-    #[error("step {step}: {error}")]
-    Domain {
-        /// The step, counted from 1.
-        step: u64,
-        /// What is wrong.
-        error: DomainError,
-    },
-    /// The solver was handed nonsense.
-    #[error("step {step}: the solver met a value that is not a number")]
-    BadProblem {
-        /// The step, counted from 1.
-        step: u64,
-    },
-}
+use glam::DVec3;
+use report::Stage;
 
 /// A world with all that is needed to step it: options, and memory that is kept between steps.
 pub struct Simulation {
@@ -129,29 +39,24 @@ pub struct Simulation {
     reorder: ReorderScratch,
     broad: Box<dyn BroadPhase>,
     hulls: Vec<Aabb>,
-    unbounded: Vec<u32>,
+    walls: Vec<u32>,
     pairs: Pairs,
     contacts: Contacts,
-    free: Vec<[glam::DVec3; 2]>,
-    problem: Problem,
+    /// Velocities at the end of the step without contacts.
+    free: Vec<[DVec3; 2]>,
+    assembly: Assembly,
+    /// Whether contacts and assembly are those of one step.
+    is_assembled: bool,
+    offsets: Vec<(u32, DVec3)>,
     workspace: Workspace,
-    solver: AnySolver<ContactVec, BodyVec, SweepIterate>,
-    warm: WarmStart,
-    γ: ContactVec,
+    solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
+    clock: StepClock,
     sums: Vec<[f64; 2]>,
     /// What other ranks have to do with it; `None` where there are none and space does not repeat.
     domain: Option<Domain>,
     /// The communicator of a rank without a domain.
     alone: Solo,
-}
-
-/// Runs a stage and adds its time.
-fn timed<R>(seconds: &mut f64, stage: impl FnOnce() -> R) -> R {
-    let start = Instant::now();
-    let result = stage();
-    *seconds += start.elapsed().as_secs_f64();
-    result
 }
 
 /// What cannot be done across ranks is refused at once.
@@ -164,18 +69,6 @@ fn fit_for_ranks(scene: &Scene) -> Result<(), SceneError> {
         return Err(SceneError::new(place, "solver.scip.system", message));
     }
     Ok(())
-}
-
-impl From<&Scene> for StepOptions {
-    fn from(scene: &Scene) -> Self {
-        Self {
-            h: scene.time.step,
-            contact: scene.contact,
-            broad_phase: scene.broad_phase,
-            solver: scene.solver,
-            history: scene.output.history,
-        }
-    }
 }
 
 impl Simulation {
@@ -215,16 +108,17 @@ impl Simulation {
             reorder: ReorderScratch::default(),
             broad: broad::by_name(options.broad_phase.name),
             hulls: Vec::new(),
-            unbounded: Vec::new(),
+            walls: Vec::new(),
             pairs: Pairs::default(),
             contacts: Contacts::default(),
             free: Vec::new(),
-            problem: Problem::default(),
+            assembly: Assembly::default(),
+            is_assembled: false,
+            offsets: Vec::new(),
             workspace: Workspace::default(),
-            solver: AnySolver::new(options.solver.name),
-            warm: WarmStart::default(),
-            γ: ContactVec::default(),
+            solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
+            clock: StepClock::default(),
             sums: Vec::new(),
             domain: None,
             alone: Solo,
@@ -239,26 +133,16 @@ impl Simulation {
 
     /// Advances the world by one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
-        let mut report = StepReport::default();
-        let mut seconds = StageSeconds::default();
-        timed(&mut seconds.broad, || self.reorder_if_due());
-        timed(&mut seconds.exchange, || self.exchange_bodies())?;
-        let start = self.compute_seconds();
-        timed(&mut seconds.broad, || self.find_candidates());
-        timed(&mut seconds.narrow, || self.find_contacts());
-        let found = self.compute_seconds();
-        timed(&mut seconds.solve, || self.pose_problem());
-        let checked = timed(&mut seconds.solve, || self.check_problem());
-        timed(&mut seconds.solve, || self.count(checked, &mut report))?;
-        let posed = self.compute_seconds();
-        report.solver = timed(&mut seconds.solve, || self.solve());
-        let solved = self.compute_seconds();
-        timed(&mut seconds.integrate, || self.advance());
-        let work = Work { bodies: (found - start) + (self.compute_seconds() - solved), contacts: solved - posed };
-        self.record_work(work, report.solver.iterations);
-        let checked = timed(&mut seconds.integrate, || self.check(&report));
-        report.seconds = seconds;
-        self.compare(checked, &mut report).map(|()| report)
+        self.start_clock();
+        self.timed(Stage::Broad, Self::reorder_if_due);
+        self.timed(Stage::Exchange, Self::exchange_bodies)?;
+        self.timed(Stage::Broad, Self::find_candidates);
+        self.timed(Stage::Narrow, Self::find_contacts);
+        self.timed(Stage::Solve, Self::assemble);
+        self.timed(Stage::Solve, Self::check_problem)?;
+        self.timed(Stage::Solve, Self::solve);
+        self.timed(Stage::Integrate, Self::advance);
+        self.report()
     }
 
     /// Bodies that are near in space are near in memory; done now and then, and once a step.
@@ -278,13 +162,19 @@ impl Simulation {
             domain.drop_images(bodies);
         }
         if let Some(order) = morton_order(bodies, &mut self.reorder) {
-            let before = self.world.bodies.len();
-            self.world.bodies.permute(&order);
-            let contact_shifts = self.domain.as_mut().map(Domain::contact_shifts);
-            self.warm.permute(&order, before, &self.world.bodies, contact_shifts);
-            if let Some(domain) = &mut self.domain {
-                domain.reindex(&order, before);
-            }
+            self.reorder(&order);
+        }
+    }
+
+    /// Re-orders bodies, and all that is known of them by index: the body at `order[i]` moves to index `i`,
+    /// and what is not in the order is dropped. Needs a world without images.
+    fn reorder(&mut self, order: &[u32]) {
+        let before = self.world.bodies.len();
+        self.world.bodies.permute(order);
+        self.contacts.reindex(order, before, &self.world.bodies);
+        self.is_assembled = false;
+        if let Some(domain) = &mut self.domain {
+            domain.reindex(order, before);
         }
     }
 
@@ -295,173 +185,102 @@ impl Simulation {
         integrate::prescribe(&mut self.world, h);
         let Some(domain) = &mut self.domain else { return Ok(()) };
         let error = |error| StepError::Domain { step: self.steps + 1, error };
-        domain.rebalance_if_due(&mut self.world, &self.warm).map_err(error)?;
-        domain.synchronise(&mut self.world, h, margin, &mut self.warm).map_err(error)
+        domain.rebalance_if_due(&mut self.world, &self.contacts).map_err(error)?;
+        domain.synchronise(&mut self.world, h, margin, &mut self.contacts).map_err(error)
     }
 
     /// After it: `pairs` holds every pair of bounded bodies that can meet in this step.
     fn find_candidates(&mut self) {
         let (h, margin) = (self.options.h, self.options.contact.margin);
-        hull::compute(&self.world.bodies, h, margin, &mut self.hulls, &mut self.unbounded);
+        hull::compute(&self.world.bodies, h, margin, &mut self.hulls, &mut self.walls);
         self.broad.find(&self.hulls, &mut self.pairs);
     }
 
     /// After it: `contacts` holds every contact that can act in this step.
     fn find_contacts(&mut self) {
-        let (h, margin) = (self.options.h, self.options.contact.margin);
-        // The normals of the last step lie in its problem: their memory is used again.
-        std::mem::swap(&mut self.contacts.normals, &mut self.problem.normals);
         let bodies = &self.world.bodies;
         {
             let assignment = self.domain.as_ref().map(|domain| domain.contact_assignment(bodies));
-            let assignment = assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment);
-            self.contacts.detect(bodies, &mut self.pairs, &self.unbounded, h, margin, assignment);
+            let detection = Detection {
+                bodies,
+                walls: &self.walls,
+                h: self.options.h,
+                margin: self.options.contact.margin,
+                assignment: assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment),
+            };
+            self.contacts.detect(&detection, &mut self.pairs);
         }
         if let Some(domain) = &mut self.domain {
             domain.resolve_images(bodies, &mut self.contacts);
         }
     }
 
-    /// Processor seconds so far, without those of talking to other ranks; 0 where there are none.
-    fn compute_seconds(&self) -> f64 {
-        self.domain.as_ref().map_or(0.0, |domain| thread_seconds() - domain.communication_seconds())
-    }
-
-    /// Tells the domain what bodies and contacts have cost.
-    fn record_work(&mut self, seconds: Work, iterations: u32) {
-        let (bodies, contacts) = (self.world.bodies.len(), self.problem.contacts());
-        if let Some(domain) = &mut self.domain {
-            domain.add_work(seconds, Work::counted(bodies, contacts, iterations));
-        }
-    }
-
-    /// Says what this rank is about to do, for those who wait for it.
-    fn stage(&mut self, name: &'static str) {
-        if let Some(domain) = &mut self.domain {
-            domain.comm().stage(name);
-        }
-    }
-
-    /// Counts bodies, contacts and overlaps over all ranks. The largest overlap is still this rank's.
-    fn count(&mut self, checked: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
-        self.stage("count of contacts");
-        let overlap = self.contacts.overlap();
-        let here = [self.world.bodies.owned_bounded_len(), self.problem.contacts(), overlap.count].map(|n| n as f64);
-        let [_, bodies, contacts, count, sum] =
-            self.agree(checked, Reduction::Sum, [0.0, here[0], here[1], here[2], overlap.sum])?;
-        (report.bodies, report.contacts) = (bodies as usize, contacts as usize);
-        report.penetration = OverlapSums { max: overlap.max, sum, count: count as usize }.penetration();
-        Ok(())
-    }
-
-    /// Takes from all ranks what was largest.
-    fn compare(&mut self, checked: Result<(), StepError>, report: &mut StepReport) -> Result<(), StepError> {
-        self.stage("end of the step");
-        let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
-        let here = [0.0, report.penetration.max, exchange, broad, narrow, solve, integrate];
-        let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(checked, Reduction::Max, here)?;
-        report.penetration.max = depth;
-        report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
-        Ok(())
-    }
-
-    /// Numbers of all ranks become one. If any rank has failed, all of them have: the first number
-    /// carries that, so that one reduction does for both.
-    fn agree<const N: usize>(
-        &mut self,
-        result: Result<(), StepError>,
-        reduction: Reduction,
-        mut numbers: [f64; N],
-    ) -> Result<[f64; N], StepError> {
-        let Some(domain) = &mut self.domain else { return result.map(|()| numbers) };
-        numbers[0] = f64::from(u8::from(result.is_err()));
-        domain.reduce(reduction, &mut numbers);
-        result?;
-        let elsewhere = StepError::Domain { step: self.steps + 1, error: DomainError::Elsewhere };
-        if numbers[0] > 0.0 { Err(elsewhere) } else { Ok(numbers) }
-    }
-
-    /// After it: `problem` is the contact problem of this step.
-    fn pose_problem(&mut self) {
+    /// After it: contacts and assembly are the contact problem of this step.
+    fn assemble(&mut self) {
         let (world, h) = (&self.world, self.options.h);
         let offsets = self.domain.as_ref().map(Domain::offsets);
-        let home = |body: usize| offsets.as_ref().map_or(glam::DVec3::ZERO, |offset| -offset(body));
+        let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
         integrate::free_motion(world, h, home, &mut self.free);
-        assemble(world, &self.free, &mut self.contacts, &self.options.contact, h, &mut self.problem);
+        self.offsets.clear();
+        if let Some(domain) = self.domain.as_ref().filter(|_| self.contacts.has_general()) {
+            let pairs = self.contacts.pairs();
+            let offset = |&(i, shift)| (i, domain.contact_offset(pairs[i as usize], shift));
+            self.offsets.extend(self.contacts.shifts().iter().map(offset));
+        }
+        self.assembly.fill(&AssemblyInput {
+            world,
+            free: &self.free,
+            contacts: &self.contacts,
+            offsets: &self.offsets,
+            options: &self.options.contact,
+            h,
+        });
+        self.is_assembled = true;
     }
 
-    /// After it: the solver can compute with the problem. A state may be finite and its squares
-    /// not.
-    fn check_problem(&self) -> Result<(), StepError> {
-        let Some(contact) = self.problem.view().first_overflow() else { return Ok(()) };
-        let bodies = &self.world.bodies;
-        let [a, b] = self.problem.pairs[contact].map(|i| i as usize);
-        let culprit = if bodies.inverse_mass[a] > 0.0 { a } else { b };
-        Err(StepError::Overflow { step: self.steps + 1, body: bodies.id[culprit] })
-    }
-
-    /// After it: `γ` holds the impulses to start from.
-    fn warm_start_impulses(&mut self) {
+    /// After it: the contacts have impulses to start from.
+    fn start_impulses(&mut self) {
         if self.options.solver.warm_start {
-            self.warm.initial_guess(&self.contacts, &mut self.γ);
+            self.contacts.warm_start();
         } else {
-            self.γ.resize(self.contacts.len());
+            self.contacts.cold_start();
         }
     }
 
-    /// After it: `warm` has the contacts that were found, with the impulses of `γ`.
-    fn store_impulses(&mut self) {
-        self.warm.store(&mut self.contacts, &mut self.γ);
-        if let Some(domain) = &mut self.domain {
-            domain.store_contact_shifts();
-        }
-    }
-
-    /// After it: `γ` holds the impulses and `response` the velocity changes.
-    fn solve(&mut self) -> Report {
-        self.stage("solve");
-        self.warm_start_impulses();
+    /// After it: the contacts have their impulses, and `response` the changes of velocity.
+    fn solve(&mut self) {
+        self.announce("solve");
+        self.start_impulses();
         let mut comm = self.domain.as_mut().and_then(Domain::problem_communicator);
         let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
-        let mut operator = MatrixFree::part(&self.problem, &mut self.workspace, comm);
+        let (pairs, normals, γ) = self.contacts.for_solve();
+        let mut operator = MatrixFree::part(self.assembly.with(pairs, normals), &mut self.workspace, comm);
         let options = &self.options.solver;
-        self.solver.solve(&mut operator, &mut self.γ, &mut self.response, options, self.options.history)
+        let solve = Solve::new(&mut operator, γ, &mut self.response, options);
+        self.clock.report.solver = self.solver.solve(solve.with_history(self.options.history));
     }
 
-    /// After it: the world stands at the end of the step, and impulses are stored for the next warm start.
+    /// After it: the world stands at the end of the step.
     fn advance(&mut self) {
-        let operator = MatrixFree::view(&self.problem, &mut self.workspace);
+        let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
         let change = operator.twists(&self.response);
         integrate::advance(&mut self.world.bodies, &self.free, change, self.options.h);
-        self.store_impulses();
         self.steps += 1;
         self.world.time += self.options.h;
     }
 
     /// Poses the contact problem of the next step without taking it: the problem, and the
     /// impulses to start from. The step will be the same as without it.
-    pub fn pose(&mut self) -> (&Problem, &ContactVec) {
+    pub fn pose(&mut self) -> (ProblemRef<'_>, &ContactVec) {
         self.reorder_if_due();
         // What is wrong with the bodies the step itself will say.
         let _ = self.exchange_bodies();
         self.find_candidates();
         self.find_contacts();
-        self.pose_problem();
-        // Bodies may have changed places and owners: what is remembered goes with them, to the
-        // contacts that the step will find again.
-        self.warm_start_impulses();
-        self.store_impulses();
-        (&self.problem, self.warm.impulses())
-    }
-
-    fn check(&self, report: &StepReport) -> Result<(), StepError> {
-        if let Some(body) = self.world.first_non_finite() {
-            return Err(StepError::NotFinite { step: self.steps, body });
-        }
-        if report.solver.status == Status::BadProblem {
-            return Err(StepError::BadProblem { step: self.steps });
-        }
-        Ok(())
+        self.assemble();
+        // The step finds the same contacts again, and these impulses with them.
+        self.start_impulses();
+        (self.assembly.problem(&self.contacts), self.contacts.impulses())
     }
 
     /// Steps done.
@@ -493,20 +312,23 @@ impl Simulation {
         &self.options
     }
 
-    /// The contact problem of the last step.
-    pub fn problem(&self) -> &Problem {
-        &self.problem
+    /// The contacts of the last step with their impulses. After [`Self::pose`], those of the next step with
+    /// the impulses that it starts from.
+    pub fn contacts(&self) -> &Contacts {
+        &self.contacts
     }
 
-    /// The contacts of the last step with their impulses: indices of bodies A and B, and the
-    /// impulse on A. After [`Self::pose`], those of the next step with the impulses that it starts from.
-    pub fn impulses(&self) -> impl Iterator<Item = ([u32; 2], glam::DVec3)> + '_ {
-        self.warm.iter()
+    /// The contact problem of the last step; `None` before the first, and when bodies have been added,
+    /// removed or re-ordered since.
+    pub fn problem(&self) -> Option<ProblemRef<'_>> {
+        self.is_assembled.then(|| self.assembly.problem(&self.contacts))
     }
 
-    /// Forgets the impulses of the last step, so that the next one starts cold.
-    pub fn clear_warm_start(&mut self) {
-        self.warm.clear();
+    /// How far body B of a contact lies from where it is here, as A sees it: periods, where it is across a
+    /// periodic border.
+    pub(crate) fn contact_offset(&self, contact: usize) -> DVec3 {
+        let shift = self.contacts.shift(contact).zip(self.domain.as_ref());
+        shift.map_or(DVec3::ZERO, |(shift, domain)| domain.contact_offset(self.contacts.pairs()[contact], shift))
     }
 
     /// Kinetic and potential energy now, over all ranks.

@@ -207,7 +207,7 @@ fn spheres_rebound_head_on_and_oblique() {
 #[test]
 fn oblique_spheres_with_friction_keep_momentum_and_angular_momentum() {
     let mut simulation = tight("head-on", &[("offset", 0.6), ("restitution", 0.7), ("friction", 0.3)]);
-    let mass = 1.0 / simulation.world.bodies.inverse_mass[0];
+    let mass = 1.0 / simulation.world.bodies.inverse_mass()[0];
     let angular = |s: &Simulation| -> DVec3 {
         let part = |id| mass * (position(s, id).cross(velocity(s, id)) + 0.4 * 1e-4 * spin(s, id));
         part(0) + part(1)
@@ -305,7 +305,7 @@ fn a_sphere_that_is_lifted_feels_no_memory_of_its_weight() {
     let mut simulation = start(&Scene { solver: SolverOptions::default(), ..scene(1e-3, G, body) });
     run(&mut simulation, 20);
     let ball = at(&simulation, 1);
-    let mass = 1.0 / simulation.world.bodies.inverse_mass[ball];
+    let mass = 1.0 / simulation.world.bodies.inverse_mass()[ball];
     simulation.world.external.insert(1, ExternalForce { force: DVec3::Z * 3.0 * mass * G, torque: DVec3::ZERO });
     let before = velocity(&simulation, 1).z;
     let report = simulation.step().expect("a finite state");
@@ -402,7 +402,7 @@ fn packing(friction: f64) -> (f64, f64) {
     let r = 0.01;
     let bodies = &simulation.world.bodies;
     let balls: Vec<DVec3> =
-        bodies.position.iter().zip(&bodies.shape).filter(|(_, s)| s.name() == "sphere").map(|(x, _)| *x).collect();
+        bodies.position.iter().zip(bodies.shape()).filter(|(_, s)| s.name() == "sphere").map(|(x, _)| *x).collect();
     let mut heights: Vec<f64> = balls.iter().map(|x| x.z).collect();
     heights.sort_by(f64::total_cmp);
     let surface = heights[heights.len() * 95 / 100];
@@ -420,16 +420,17 @@ fn packing(friction: f64) -> (f64, f64) {
     }
 
     // Contacts that carry load: more than a thousandth of a weight.
-    let load = 1e-3 * G * 1e-3 / simulation.world.bodies.inverse_mass[0].max(1e-300);
+    let load = 1e-3 * G * 1e-3 / simulation.world.bodies.inverse_mass()[0].max(1e-300);
     let mut loaded = vec![0u32; bodies.len()];
-    for ([a, b], p) in simulation.impulses().filter(|(_, p)| p.length() > load) {
-        assert!(p.is_finite());
+    for contact in simulation.contacts().iter(bodies).filter(|contact| contact.impulse.length() > load) {
+        let [a, b] = contact.bodies;
+        assert!(contact.impulse.is_finite());
         loaded[a as usize] += 1;
         loaded[b as usize] += 1;
     }
     let bulk = |i: &usize| {
         let x = bodies.position[*i];
-        bodies.inverse_mass[*i] > 0.0 && x.cmpge(low).all() && x.cmple(high).all() && loaded[*i] > 1
+        bodies.inverse_mass()[*i] > 0.0 && x.cmpge(low).all() && x.cmple(high).all() && loaded[*i] > 1
     };
     let (count, sum) = (0..bodies.len()).filter(bulk).fold((0, 0), |(n, s), i| (n + 1, s + loaded[i]));
     (inside as f64 / total as f64, f64::from(sum) / f64::from(count))

@@ -208,8 +208,12 @@ fn a_stack_with_the_heaviest_on_top_stands() {
                 speed = simulation.world.bodies.velocity.iter().map(|v| v.length()).fold(speed, f64::max);
             }
         }
-        let from_cold =
-            |tolerance: f64| cold(settled.problem(), &SolverOptions { tolerance, max_iterations: 10_000, ..options });
+        let from_cold = |tolerance: f64| {
+            cold(
+                &settled.problem().expect("a step").to_problem(),
+                &SolverOptions { tolerance, max_iterations: 10_000, ..options },
+            )
+        };
         println!(
             "| `{solver}` | {} | {:.0} | {missed} | {} | {speed:.0e} | {penetration:.0e} |",
             options.law().name(),

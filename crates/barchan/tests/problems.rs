@@ -7,8 +7,8 @@ mod common;
 #[path = "common/problems.rs"]
 mod problems;
 
-use barchan::cone::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
-use barchan::cone::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response, RowsIterate};
+use barchan::cone::solver::{Report, Solve, Solver, SolverFor, SolverName, SolverOptions, Status};
+use barchan::cone::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response};
 use problems::{expected_objective, files};
 use std::fs;
 use std::path::Path;
@@ -29,8 +29,8 @@ fn solve_by(problem: &Assembled, name: SolverName, law: Friction, tolerance: f64
     let max_iterations = 20_000;
     let options = SolverOptions { name, friction: Some(law), tolerance, max_iterations, ..SolverOptions::default() };
     let (mut r, mut response) = (ContactVec::zeros(problem.contacts()), Response::default());
-    let mut solver = AnySolver::<_, _, RowsIterate>::new(name);
-    let report = solver.solve(&mut BlockSparse::new(problem), &mut r, &mut response, &options, false);
+    let mut solver = SolverFor::<BlockSparse<'_>>::new(name);
+    let report = solver.solve(Solve::new(&mut BlockSparse::new(problem), &mut r, &mut response, &options));
     (r, report)
 }
 

@@ -62,9 +62,9 @@ fn momenta(world: &World) -> [(DVec3, f64); 2] {
     let b = &world.bodies;
     let mut total = [(DVec3::ZERO, 0.0); 2];
     for i in 0..b.len() {
-        let p = b.velocity[i] / b.inverse_mass[i];
+        let p = b.velocity[i] / b.inverse_mass()[i];
         // Spheres: the inertia is a number.
-        let l = b.position[i].cross(p) + b.angular_velocity[i] / b.inverse_inertia[i].x;
+        let l = b.position[i].cross(p) + b.angular_velocity[i] / b.inverse_inertia()[i].x;
         for (sum, part) in total.iter_mut().zip([p, l]) {
             *sum = (sum.0 + part, sum.1 + part.length());
         }
@@ -93,10 +93,10 @@ proptest! {
             prop_assert!((after[0].0 - before[0].0).length() <= 1e-14 * before[0].1);
             let b = &simulation.world.bodies;
             let mut expected = DVec3::ZERO;
-            for ([i, j], p) in simulation.impulses() {
-                let (i, j) = (i as usize, j as usize);
-                let d = place[b.id[i] as usize] - place[b.id[j] as usize];
-                let radii: f64 = [i, j].map(|k| b.shape[k].bounding_radius().expect("a sphere")).iter().sum();
+            for contact in simulation.contacts().iter(b) {
+                let ([i, j], p) = (contact.bodies.map(|k| k as usize), contact.impulse);
+                let d = place[b.id()[i] as usize] - place[b.id()[j] as usize];
+                let radii: f64 = [i, j].map(|k| b.shape()[k].bounding_radius().expect("a sphere")).iter().sum();
                 expected += (d - radii * d.normalize()).cross(p);
                 collided |= p != DVec3::ZERO;
             }
@@ -177,12 +177,12 @@ proptest! {
         simulation.step().expect("a finite state");
         let b = &simulation.world.bodies;
         let (fastest, mut pushed) = (cap * 0.15 / scene.time.step, 0);
-        for ([i, j], p) in simulation.impulses() {
-            let (i, j) = (i as usize, j as usize);
-            let before = |k: usize| DVec3::from(points[b.id[k] as usize]);
+        for contact in simulation.contacts().iter(b) {
+            let ([i, j], p) = (contact.bodies.map(|k| k as usize), contact.impulse);
+            let before = |k: usize| DVec3::from(points[b.id()[k] as usize]);
             let d = before(i) - before(j);
             let n = d.normalize();
-            if p.length() * b.inverse_mass[i] > 1e-6 * fastest {
+            if p.length() * b.inverse_mass()[i] > 1e-6 * fastest {
                 // A gap that is still open may close, an overlap parts.
                 let gap = d.length() - 0.3;
                 let wanted = if gap > 0.0 { -gap } else { -recovery * gap } / scene.time.step;

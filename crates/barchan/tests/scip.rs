@@ -8,7 +8,7 @@ mod common;
 mod problems;
 
 use barchan::DVec3;
-use barchan::cone::solver::{Apgd, Report, Scip, ScipOptions, Solver, SolverOptions, Status};
+use barchan::cone::solver::{AnySolver, Report, ScipOptions, Solve, Solver, SolverName, SolverOptions, Status};
 use barchan::cone::{
     AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry,
     MatrixFree, Problem, Response, Workspace,
@@ -20,22 +20,19 @@ fn options(tolerance: f64) -> SolverOptions {
 }
 
 /// Solves from a cold start: impulses, velocities of contacts, report.
-fn solve(
-    problem: &Problem,
-    solver: &mut impl for<'a> Solver<MatrixFree<'a>>,
-    options: &SolverOptions,
-) -> (ContactVec, ContactVec, Report) {
+fn solve(problem: &Problem, solver: SolverName, options: &SolverOptions) -> (ContactVec, ContactVec, Report) {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response, mut u) =
         (ContactVec::zeros(problem.contacts()), BodyVec::default(), ContactVec::default());
-    let report = solver.solve(&mut operator, &mut γ, &mut response, options, true);
+    let solve = Solve::new(&mut operator, &mut γ, &mut response, options).with_history(true);
+    let report = AnySolver::new(solver).solve(solve);
     operator.gradient(&γ, &mut u);
     (γ, u, report)
 }
 
 fn scip(problem: &Problem, options: &SolverOptions) -> (ContactVec, ContactVec, Report) {
-    solve(problem, &mut Scip::default(), options)
+    solve(problem, SolverName::Scip, options)
 }
 
 #[track_caller]
@@ -58,7 +55,7 @@ fn difference(a: &(ContactVec, ContactVec, Report), b: &(ContactVec, ContactVec,
 #[test]
 fn agrees_with_apgd() {
     for (name, problem) in all_problems() {
-        let there = solve(problem, &mut Apgd::default(), &options(1e-9));
+        let there = solve(problem, SolverName::Apgd, &options(1e-9));
         assert_eq!(there.2.status, Status::Converged, "{name}");
         // Contacts that neither press nor part have impulses and velocities of the order of √ν.
         let here = scip(problem, &options(1e-5));
@@ -79,7 +76,8 @@ fn both_forms_of_a_problem_have_one_solution() {
         let assembled = Assembled::from_problem(problem).expect("a sound problem");
         let mut operator = BlockSparse::new(&assembled);
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
-        let report = Scip::default().solve(&mut operator, &mut γ, &mut w, &options(1e-5), true);
+        let report = AnySolver::new(SolverName::Scip)
+            .solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-5)).with_history(true));
         assert_eq!(report.status, Status::Converged, "{name}: {report:?}");
         let apart = (report.objective - here.2.objective).abs();
         assert!(apart < 1e-8 * here.2.objective.abs(), "{name}: {apart}");
@@ -126,7 +124,8 @@ fn conjugate_gradients_lead_to_the_same_solution() {
 /// Memory of one solve serves the next, of the same pattern or another.
 #[test]
 fn a_solver_can_be_used_again() {
-    let (mut workspace, mut solver) = (Workspace::default(), Scip::default());
+    let mut workspace = Workspace::default();
+    let mut solver = AnySolver::new(SolverName::Scip);
     let all = all_problems();
     let again = all.iter().chain(&all[..2]).chain([&all[1], &all[5], &all[4]]);
     for (name, problem) in again {
@@ -135,7 +134,8 @@ fn a_solver_can_be_used_again() {
         let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
         for _ in 0..2 {
             γ.resize(problem.contacts());
-            let report = solver.solve(&mut operator, &mut γ, &mut response, &options(1e-4), true);
+            let report =
+                solver.solve(Solve::new(&mut operator, &mut γ, &mut response, &options(1e-4)).with_history(true));
             assert_eq!((&report, &γ), (&fresh.2, &fresh.0), "{name}");
         }
     }
@@ -215,7 +215,12 @@ fn nothing_to_do() {
     let (mut γ, _, cold) = scip(&BED, &options(1e-5));
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(&*BED, &mut workspace);
-    let report = Scip::default().solve(&mut operator, &mut γ, &mut BodyVec::default(), &options(1e-5), false);
+    let report = AnySolver::new(SolverName::Scip).solve(Solve::new(
+        &mut operator,
+        &mut γ,
+        &mut BodyVec::default(),
+        &options(1e-5),
+    ));
     assert_eq!((report.status, report.iterations, report.objective), (Status::Converged, 0, cold.objective));
 }
 
@@ -251,7 +256,7 @@ fn rows_are_kept() {
         assert_eq!(here.2.status, Status::Converged, "{:?}", here.2);
         feasible(&problem, &here.0);
         assert!(here.1.rows.iter().all(|u| u.abs() < 1e-6), "{:?}", here.1.rows);
-        let there = solve(&problem, &mut Apgd::default(), &options(1e-7));
+        let there = solve(&problem, SolverName::Apgd, &options(1e-7));
         let apart = difference(&here, &there);
         assert!(apart < 1e-3, "{apart}");
     }
@@ -269,7 +274,7 @@ fn problems_of_others_are_solved() {
         };
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
         let mut operator = BlockSparse::new(&problem);
-        let report = Scip::default().solve(&mut operator, &mut γ, &mut w, &options(1e-8), false);
+        let report = AnySolver::new(SolverName::Scip).solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-8)));
         let error = (report.objective - value).abs() / value.abs();
         assert!(error < 1e-8, "{name}: {} is not {value}", report.objective);
         assert!(report.residual < 3e-6 && report.residuals.primal < 1e-12, "{name}: {report:?}");

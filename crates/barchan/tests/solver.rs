@@ -12,7 +12,9 @@ mod solving;
 
 use barchan::DVec3;
 use barchan::cone::problem::dense::Dense;
-use barchan::cone::solver::{Apgd, ApgdOptions, Friction, Report, Solver, SolverOptions, Status};
+use barchan::cone::solver::{
+    ApgdOptions, Friction, Report, Solve, Solver, SolverFor, SolverName, SolverOptions, Status,
+};
 use barchan::cone::{
     BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry, MatrixFree, Metric, Problem, Workspace,
 };
@@ -24,12 +26,16 @@ use problems::{BED, problems};
 use proptest::prelude::*;
 use solving::{objective, onto_cone};
 
+fn apgd() -> SolverFor<MatrixFree<'static>> {
+    SolverFor::<MatrixFree<'_>>::new(SolverName::Apgd)
+}
+
 /// Runs APGD from a cold start.
 fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, Report) {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
-    let report = Apgd::default().solve(&mut operator, &mut γ, &mut response, options, true);
+    let report = apgd().solve(Solve::new(&mut operator, &mut γ, &mut response, options).with_history(true));
     (γ, report)
 }
 
@@ -491,7 +497,8 @@ fn a_warm_start_helps_or_does_no_harm() {
     let from = |mut γ: ContactVec, problem: &Problem| {
         let mut workspace = Workspace::default();
         let mut operator = MatrixFree::new(problem, &mut workspace);
-        let report = Apgd::default().solve(&mut operator, &mut γ, &mut BodyVec::default(), &options(1e-4), true);
+        let report =
+            apgd().solve(Solve::new(&mut operator, &mut γ, &mut BodyVec::default(), &options(1e-4)).with_history(true));
         (γ, report)
     };
     assert_eq!(from(γ.clone(), problem).1.iterations, 0);

@@ -3,7 +3,7 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::broad::{BroadPhaseName, Pairs, by_name, hull};
-use barchan::narrow::Contacts;
+use barchan::narrow::{Contacts, Detection};
 use barchan::step::StepOptions;
 use barchan::world::World;
 use barchan::world::reorder::{ReorderScratch, morton_order};
@@ -17,17 +17,18 @@ pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName
     let h = options.h;
     let margin = options.contact.margin;
     let mut hulls = Vec::new();
-    let mut unbounded = Vec::new();
+    let mut walls = Vec::new();
     let mut broad = by_name(name);
     let mut pairs = Pairs::default();
     let mut contacts = Contacts::default();
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..=REPEATS {
         let start = Instant::now();
-        hull::compute(&world.bodies, h, margin, &mut hulls, &mut unbounded);
+        hull::compute(&world.bodies, h, margin, &mut hulls, &mut walls);
         broad.find(&hulls, &mut pairs);
         let middle = Instant::now();
-        contacts.detect(&world.bodies, &mut pairs, &unbounded, h, margin, None);
+        let detection = Detection { bodies: &world.bodies, walls: &walls, h, margin, assignment: None };
+        contacts.detect(&detection, &mut pairs);
         best.0 = best.0.min((middle - start).as_secs_f64());
         best.1 = best.1.min(middle.elapsed().as_secs_f64());
     }
@@ -43,7 +44,7 @@ pub(super) fn in_order(mut world: World) -> World {
 }
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let world = in_order(settled::tiled(8, 5, &context.cache)?);
+    let world = in_order(settled::tiled(8, 5, &context.cache, false)?);
     let options = settled::options()?;
     let n = world.bodies.len() as f64;
     let one = pool(1)?;

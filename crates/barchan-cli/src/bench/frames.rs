@@ -17,11 +17,11 @@ use std::time::Instant;
 const REPEATS: usize = 5;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
+    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache, false)?, settled::options()?);
     let bodies = &mut simulation.world.bodies;
     for i in 0..bodies.len() {
         // Beds are kept without orientations. What never turned would be compressed too well.
-        let turn = bodies.id[i] as f64;
+        let turn = bodies.id()[i] as f64;
         bodies.orientation[i] = DQuat::from_rotation_z(turn) * DQuat::from_rotation_x(turn.sqrt());
     }
     for _ in 0..2 {

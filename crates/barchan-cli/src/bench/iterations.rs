@@ -4,9 +4,9 @@
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
 use barchan::cone::solver::{
-    AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solver, SolverName, SolverOptions,
+    AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solve, Solver, SolverName, SolverOptions,
 };
-use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, Problem, Workspace};
+use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ pub(super) const STEPS: usize = 20;
 const RESIDUALS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 
 /// Solves to the last of the residuals, with the history.
-pub(super) fn solve(problem: &Problem, start: &ContactVec, options: SolverOptions) -> Report {
+pub(super) fn solve(problem: ProblemRef<'_>, start: &ContactVec, options: SolverOptions) -> Report {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let mut γ = start.clone();
     let mut response = BodyVec::default();
     let options =
         SolverOptions { tolerance: RESIDUALS[3], criterion: Criterion::S1, max_iterations: 10_000, ..options };
-    AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, &options, true)
+    AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true))
 }
 
 /// Iterations and operator applications to each residual; null where it was not reached.

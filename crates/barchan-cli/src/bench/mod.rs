@@ -9,6 +9,7 @@ mod checkpoint;
 mod detect;
 mod distributed;
 mod frames;
+mod general;
 mod huge;
 mod iterations;
 mod live;
@@ -60,6 +61,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "sweep", summary: "one Gauss-Seidel sweep on the same million", run: sweep::run },
     Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
+    Bench { name: "general", summary: "general contacts against round ones", run: general::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
     Bench { name: "checkpoint", summary: "a checkpoint of the million, against its raw bytes", run: checkpoint::run },
     Bench { name: "frames", summary: "taking and writing a frame of the million", run: frames::run },
@@ -80,7 +82,10 @@ const BENCHES: &[Bench] = &[
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let cache = args.cache.clone().unwrap_or_else(|| PathBuf::from("runs/bench"));
     if args.names == [memory::CHILD] {
-        return memory::child(&cache);
+        return memory::child(&cache, false);
+    }
+    if args.names == [memory::GENERAL_CHILD] {
+        return memory::child(&cache, true);
     }
     let chosen: Vec<&Bench> = if args.names.is_empty() {
         BENCHES.iter().collect()

@@ -2,8 +2,8 @@
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::cone::solver::{AnySolver, Solver, SolverName, SolverOptions};
-use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
+use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
+use barchan::cone::{BodyVec, ContactVec, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;
@@ -17,7 +17,11 @@ pub(super) fn apgd() -> SolverOptions {
 
 /// Seconds a contact for one operator application with all that belongs to it, and for one
 /// iteration, which may backtrack.
-pub(super) fn seconds_per_contact_iteration(problem: &Problem, options: SolverOptions, repeats: usize) -> (f64, f64) {
+pub(super) fn seconds_per_contact_iteration(
+    problem: ProblemRef<'_>,
+    options: SolverOptions,
+    repeats: usize,
+) -> (f64, f64) {
     let mut workspace = Workspace::default();
     let mut solver = AnySolver::new(options.name);
     let mut γ = ContactVec::default();
@@ -27,7 +31,7 @@ pub(super) fn seconds_per_contact_iteration(problem: &Problem, options: SolverOp
         let mut operator = MatrixFree::new(problem, &mut workspace);
         let options = SolverOptions { tolerance: 0.0, max_iterations, ..options };
         let start = Instant::now();
-        let report = solver.solve(&mut operator, &mut γ, &mut response, &options, false);
+        let report = solver.solve(Solve::new(&mut operator, &mut γ, &mut response, &options));
         (start.elapsed().as_secs_f64(), report)
     };
     solve(5);
@@ -45,7 +49,7 @@ pub(super) fn seconds_per_contact_iteration(problem: &Problem, options: SolverOp
 }
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
+    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache, false)?, settled::options()?);
     let bodies = simulation.world.bodies.len();
     let (problem, _) = simulation.pose();
     let one = pool(1)?.install(|| seconds_per_contact_iteration(problem, apgd(), REPEATS));

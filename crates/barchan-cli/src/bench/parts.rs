@@ -33,7 +33,7 @@ pub(super) fn on_ranks<R: Send>(
     let results = threads::run(ranks, 1, |mut comm| {
         let rank = comm.rank();
         let bodies = &world.bodies;
-        let radius = bodies.shape.iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max);
+        let radius = bodies.shape().iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max);
         let work = (rank..bodies.len())
             .step_by(ranks)
             .filter(|&i| bodies.is_owned_and_bounded(i))
@@ -44,7 +44,7 @@ pub(super) fn on_ranks<R: Send>(
             let x = bodies.position[i];
             // A body may have left the cell in the last step.
             let home = || periods.wrap(x, periods.wrap_shift(x));
-            bodies.ownership[i] == Ownership::Owned
+            bodies.ownership()[i] == Ownership::Owned
                 && (!bodies.is_owned_and_bounded(i) || partition.owner(home()) == Some(rank as u32))
         };
         let order: Vec<u32> = (0..bodies.len() as u32).filter(mine).collect();

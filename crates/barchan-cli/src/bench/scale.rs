@@ -13,8 +13,8 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     for bodies in [10_000usize, 100_000, 1_000_000] {
         let world: World = match bodies {
             10_000 => settled::bed(bodies, &context.cache)?,
-            100_000 => settled::tiled(2, 2, &context.cache)?,
-            _ => settled::tiled(8, 5, &context.cache)?,
+            100_000 => settled::tiled(2, 2, &context.cache, false)?,
+            _ => settled::tiled(8, 5, &context.cache, false)?,
         };
         let options = settled::options()?;
         let mut simulation = Simulation::new(detect::in_order(world), options);

@@ -16,7 +16,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     for bodies in [25_000usize, 100_000] {
         let world: World = match bodies {
             25_000 => settled::bed(bodies, &context.cache)?,
-            _ => settled::tiled(2, 2, &context.cache)?,
+            _ => settled::tiled(2, 2, &context.cache, false)?,
         };
         let mut simulation = Simulation::new(world, settled::options()?);
         for _ in 0..iterations::STEPS {

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, note};
 use barchan::output::write_whole;
 use barchan::scene::Scene;
-use barchan::shape::Shape;
+use barchan::shape::{MassProperties, Shape};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{Body, Motion, World};
 use barchan::{DVec3, scenario};
@@ -40,14 +40,15 @@ pub(super) fn options() -> Result<StepOptions, Failure> {
     Ok(StepOptions::from(&scene(1000)?))
 }
 
-/// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box.
-pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure> {
+/// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box. If they are to be general
+/// bodies, their moments of inertia differ a little.
+pub(super) fn tiled(nx: usize, ny: usize, cache: &Path, are_general: bool) -> Result<World, Failure> {
     let tile = bed(25_000, cache)?;
     let mut world = World { gravity: tile.gravity, materials: tile.materials.clone(), ..World::default() };
     let bodies = &tile.bodies;
-    let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion[i] == motion);
+    let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion()[i] == motion);
     let (half, centre) = find(Motion::Fixed)
-        .find_map(|i| match &bodies.shape[i] {
+        .find_map(|i| match &bodies.shape()[i] {
             Shape::Container(c) => Some((c.half_extents, bodies.position[i])),
             _ => None,
         })
@@ -59,12 +60,15 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure
         for y in 0..ny {
             let shift = DVec3::new((2 * x + 1) as f64, (2 * y + 1) as f64, 1.0) * half - half * counts;
             for i in find(Motion::Dynamic) {
+                let inertia = bodies.inverse_inertia()[i].recip() * DVec3::new(1.0, 1.001, 1.002);
+                let mass = are_general.then(|| MassProperties { mass: 1.0 / bodies.inverse_mass()[i], inertia });
                 world.add(Body {
                     velocity: bodies.velocity[i],
                     angular_velocity: bodies.angular_velocity[i],
-                    material: bodies.material[i],
+                    material: bodies.material()[i],
                     group: bodies.group[i],
-                    ..Body::dynamic(bodies.shape[i].clone(), bodies.position[i] + shift)
+                    mass,
+                    ..Body::dynamic(bodies.shape()[i].clone(), bodies.position[i] + shift)
                 });
             }
         }
@@ -77,7 +81,7 @@ fn state(world: &World) -> Vec<f64> {
     let b = &world.bodies;
     let mut out = vec![0.0; 9 * b.len()];
     for i in 0..b.len() {
-        let row = &mut out[9 * b.id[i] as usize..][..9];
+        let row = &mut out[9 * b.id()[i] as usize..][..9];
         for (part, v) in [b.position[i], b.velocity[i], b.angular_velocity[i]].iter().enumerate() {
             row[3 * part..][..3].copy_from_slice(&v.to_array());
         }
@@ -88,7 +92,7 @@ fn state(world: &World) -> Vec<f64> {
 fn restore(world: &mut World, state: &[f64]) {
     let b = &mut world.bodies;
     for i in 0..b.len() {
-        let row = &state[9 * b.id[i] as usize..][..9];
+        let row = &state[9 * b.id()[i] as usize..][..9];
         b.position[i] = DVec3::from_slice(&row[0..3]);
         b.velocity[i] = DVec3::from_slice(&row[3..6]);
         b.angular_velocity[i] = DVec3::from_slice(&row[6..9]);

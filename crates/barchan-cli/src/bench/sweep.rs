@@ -10,7 +10,7 @@ use serde_json::json;
 const REPEATS: usize = 3;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
-    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache)?, settled::options()?);
+    let mut simulation = Simulation::new(settled::tiled(8, 5, &context.cache, false)?, settled::options()?);
     let (problem, _) = simulation.pose();
     let mut out = figures(json!({ "contacts": problem.contacts() }));
     for name in [SolverName::Nbgs, SolverName::AcceleratedGs] {

@@ -142,7 +142,7 @@ fn sample(simulation: &mut Simulation) -> Result<(Count, f64), String> {
     }
     let all = sent(simulation).less(before, STEPS as f64);
     let bodies = simulation.world.bodies.owned_bounded_len();
-    let contacts = simulation.problem().contacts();
+    let contacts = simulation.contacts().len();
     let domain = simulation.domain().map(|domain| (domain.ghosts(), domain.neighbours(), domain.links()));
     let (copies, neighbours, links) = domain.unwrap_or_default();
     let count = Count {

@@ -46,7 +46,7 @@ fn step_of(name: &str, args: &CompareArgs) -> Result<Named, Failure> {
     for _ in 1..step {
         simulation.step()?;
     }
-    let problem = AnyProblem::Bodies(simulation.pose().0.clone());
+    let problem = AnyProblem::Bodies(simulation.pose().0.to_problem());
     let source = format!("step {step} of {name}");
     Ok(Named { name: clean(&format!("{}-{step}", scene.name)), source, problem })
 }

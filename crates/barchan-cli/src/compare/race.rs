@@ -12,8 +12,8 @@
 //! residual less often when nobody asks. Its times are scaled so that its end falls on the time
 //! measured without.
 
-use barchan::cone::solver::{AnySolver, HistoryEntry, Report, Solver, SolverOptions, Status};
-use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, NewtonProblem, Relaxation, Workspace};
+use barchan::cone::solver::{HistoryEntry, Report, Solvable, Solve, Solver, SolverFor, SolverOptions, Status};
+use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, Workspace};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -77,14 +77,14 @@ pub(super) struct Result {
     pub(super) history: Vec<HistoryEntry>,
 }
 
-/// One solve.
-struct Solve {
+/// One solve, timed.
+struct Timed {
     report: Report,
     seconds: f64,
     residual: f64,
 }
 
-impl Solve {
+impl Timed {
     /// Whether more iterations might have helped. A solver that calls itself stalled may have had
     /// none left to get over it.
     fn is_cut_short(&self, options: &SolverOptions) -> bool {
@@ -133,7 +133,7 @@ pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f
 }
 
 /// The quickest of several solves that differ in nothing but their time, and how many there were.
-fn quickest(first: Solve, mut again: impl FnMut() -> Solve) -> (Solve, u32) {
+fn quickest(first: Timed, mut again: impl FnMut() -> Timed) -> (Timed, u32) {
     let mut spent = first.seconds;
     let mut best = first;
     let mut timings = 1;
@@ -148,7 +148,7 @@ fn quickest(first: Solve, mut again: impl FnMut() -> Solve) -> (Solve, u32) {
 }
 
 /// Solves from no impulses, by the operator that fits the form of the problem.
-fn solve(problem: &AnyProblem, options: &SolverOptions, history: bool) -> Solve {
+fn solve(problem: &AnyProblem, options: &SolverOptions, history: bool) -> Timed {
     let start = Instant::now();
     match problem {
         AnyProblem::Bodies(problem) => {
@@ -159,22 +159,20 @@ fn solve(problem: &AnyProblem, options: &SolverOptions, history: bool) -> Solve 
     }
 }
 
-fn solve_with<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
-    problem: &mut P,
-    options: &SolverOptions,
-    history: bool,
-    start: Instant,
-) -> Solve {
+fn solve_with<P>(problem: &mut P, options: &SolverOptions, history: bool, start: Instant) -> Timed
+where
+    P: Solvable<Impulses = ContactVec, Sweeping: Default, InteriorPoint: Default>,
+{
     let mut γ = ContactVec::default();
     let mut response = P::Velocities::default();
     problem.clear_impulses(&mut γ);
-    let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-    let report = solver.solve(problem, &mut γ, &mut response, options, history);
+    let mut solver = SolverFor::<P>::new(options.name);
+    let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options).with_history(history));
     let seconds = start.elapsed().as_secs_f64();
     // Nothing that the solver has left behind takes part.
     problem.set_shift(None);
     problem.set_law(options.law());
     problem.respond_to(&γ, &mut response);
     let residual = problem.residuals(&γ, &response).0.natural;
-    Solve { report, seconds, residual }
+    Timed { report, seconds, residual }
 }

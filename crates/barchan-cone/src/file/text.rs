@@ -24,7 +24,7 @@
 //! Numbers are the shortest that read back to the same bits. The last line tells a whole file from
 //! one that was cut off within a number.
 
-use crate::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, Row};
+use crate::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, ProblemRef, Row};
 use glam::DVec3;
 use std::fmt::Display;
 use std::io::{self, BufRead, Write};
@@ -75,7 +75,7 @@ pub enum ProblemFileError {
     },
 }
 
-impl Problem {
+impl ProblemRef<'_> {
     /// Writes the problem.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Problem {
         writeln!(out, "bodies {}", self.bodies())?;
         writeln!(out, "contacts {}", self.contacts())?;
         writeln!(out, "rows {}", self.rows.len())?;
-        let Geometry { radius, inverse_inertia, tensors, arms } = &self.geometry;
+        let Geometry { radius, inverse_inertia, tensors, arms } = self.geometry;
         for (j, m) in self.inverse_mass.iter().enumerate() {
             match tensors.of(j) {
                 Some(tensor) => {
@@ -97,7 +97,7 @@ impl Problem {
             writeln!(out, " {:?}", radius[j])?;
         }
         for (i, [a, b]) in self.pairs.iter().enumerate() {
-            let arms = arms.get(i).filter(|_| i >= self.view().round());
+            let arms = arms.get(i).filter(|_| i >= self.round());
             write!(out, "{} {a} {b}", if arms.is_some() { "general-contact" } else { "contact" })?;
             write_numbers(out, &self.normals.get(i).to_array())?;
             write_numbers(out, &[self.friction[i]])?;
@@ -116,6 +116,16 @@ impl Problem {
             writeln!(out)?;
         }
         writeln!(out, "end")
+    }
+}
+
+impl Problem {
+    /// Writes the problem.
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        self.view().write(out)
     }
 
     /// Reads a problem that [`Problem::write`] wrote; `origin` names the source in errors.
@@ -316,7 +326,7 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Apgd, Solver, SolverOptions};
+    use crate::solver::{Apgd, Solve, Solver, SolverOptions};
     use crate::{BodyVec, MatrixFree, Workspace};
 
     /// Three spheres in a heap on a floor, with numbers that are not short in decimal.
@@ -371,7 +381,8 @@ mod tests {
                 let mut operator = MatrixFree::new(problem, &mut workspace);
                 let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
                 let options = SolverOptions { tolerance: 1e-8, ..SolverOptions::default() };
-                let report = Apgd::default().solve(&mut operator, &mut γ, &mut response, &options, true);
+                let report = Apgd::default()
+                    .solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true));
                 (γ.iter().map(|p| p.to_array().map(f64::to_bits)).collect::<Vec<_>>(), report)
             };
             let solution = solve(&problem);

@@ -9,7 +9,7 @@ use super::schwarz::{LAYERS, Schwarz};
 use super::{Fold, NewtonOptions, NewtonProblem, System, Unknown, mapping};
 use crate::ContactVec;
 use crate::operator::matrix_free::MatrixFree;
-use crate::{BodyVec, ConeProblem, ProblemCommunicator};
+use crate::{ConeProblem, ProblemCommunicator};
 use barchan_cholesky::Cholesky;
 use glam::DVec3;
 use std::cell::RefCell;
@@ -95,10 +95,6 @@ impl NewtonProblem for MatrixFree<'_> {
             all.min = if largest[0] == f64::INFINITY { f64::NAN } else { -largest[0] };
         }
         all
-    }
-
-    fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
-        self.gradient_of_response(w, out);
     }
 
     fn factor(&mut self, h: [&ContactVec; 2], options: &NewtonOptions) -> bool {

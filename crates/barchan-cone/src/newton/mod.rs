@@ -123,9 +123,6 @@ pub trait NewtonProblem: ConeProblem {
         body: impl Fn(&Unknown, [DVec3; N], &mut [DVec3; M]) -> Fold + Sync,
     ) -> Fold;
 
-    /// out ← Aγ + b, where `w` is the response of γ.
-    fn gradient_at(&mut self, w: &Self::Velocities, out: &mut Self::Impulses);
-
     /// Prepares to solve systems with this H. Its blocks come as their diagonals xx, yy, zz and
     /// the rest xy, xz, yz; that of a row is the first number. Says whether it could.
     fn factor(&mut self, h: [&Self::Impulses; 2], options: &NewtonOptions) -> bool;

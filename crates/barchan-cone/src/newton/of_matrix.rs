@@ -4,7 +4,7 @@ use super::blocks::{Pattern, Values};
 use super::contact_side::ContactSide;
 use super::{Fold, NewtonOptions, NewtonProblem, Unknown, mapping};
 use crate::ContactVec;
-use crate::operator::block_sparse::{BlockSparse, Response};
+use crate::operator::block_sparse::BlockSparse;
 use crate::{Assembled, ConeProblem};
 use glam::DVec3;
 
@@ -47,10 +47,6 @@ impl NewtonProblem for BlockSparse<'_> {
         let fold = mapping::over_contacts(unknown, self.contacts(), &mut slots, read, write, body);
         self.newton.folds = slots;
         fold
-    }
-
-    fn gradient_at(&mut self, w: &Response, out: &mut ContactVec) {
-        self.gradient_of_response(w, out);
     }
 
     fn factor(&mut self, h: [&ContactVec; 2], options: &NewtonOptions) -> bool {

@@ -179,14 +179,6 @@ impl<'a> BlockSparse<'a> {
         sum.sum()
     }
 
-    /// out ← Wγ + b, where `w` is the response of γ.
-    pub(crate) fn gradient_of_response(&self, w: &Response, out: &mut ContactVec) {
-        self.shape_impulses(out);
-        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
-            *out = self.gradient_block(w, self.bias(), k).store();
-        }
-    }
-
     /// g = Wγ + b of a block.
     fn gradient_block(&self, w: &Response, bias: &ContactVec, k: usize) -> V3<F4> {
         V3::load(&w.0.blocks()[k]) + V3::load(&bias.blocks()[k])
@@ -199,10 +191,6 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn contacts(&self) -> usize {
         self.problem.contacts()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.problem.contacts() == 0
     }
 
     fn shape_impulses(&self, γ: &mut ContactVec) {
@@ -276,10 +264,7 @@ impl ConeProblem for BlockSparse<'_> {
     }
 
     fn mean_scale(&self) -> f64 {
-        match self.metric {
-            Metric::Contact | Metric::Scalar => 1.0,
-            Metric::Identity => 1.0 / self.η,
-        }
+        self.metric.mean_scale(1.0 / self.η)
     }
 
     fn project(&mut self, γ: &mut ContactVec) {
@@ -291,10 +276,11 @@ impl ConeProblem for BlockSparse<'_> {
         });
     }
 
-    fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
-        let mut w = Response::default();
-        self.respond_to(γ, &mut w);
-        self.gradient_of_response(&w, out);
+    fn gradient_at(&mut self, w: &Response, out: &mut ContactVec) {
+        self.shape_impulses(out);
+        for (k, out) in out.blocks_mut().iter_mut().enumerate() {
+            *out = self.gradient_block(w, self.bias(), k).store();
+        }
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
@@ -372,7 +358,7 @@ impl ConeProblem for BlockSparse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{Apgd, Solver, SolverOptions, Status};
+    use crate::solver::{Apgd, Solve, Solver, SolverOptions, Status};
     use crate::{BodyVec, Geometry, MatrixFree, Problem, Workspace, contact_frame};
     use glam::DMat3;
 
@@ -539,12 +525,12 @@ mod tests {
         let mut workspace = Workspace::default();
         let mut operator = MatrixFree::new(&problem, &mut workspace);
         let (mut γ, mut w, mut u) = (ContactVec::zeros(40), BodyVec::default(), ContactVec::default());
-        let report = Apgd::default().solve(&mut operator, &mut γ, &mut w, &options, false);
+        let report = Apgd::default().solve(Solve::new(&mut operator, &mut γ, &mut w, &options));
         assert_eq!(report.status, Status::Converged);
         operator.gradient(&γ, &mut u);
         let mut operator = BlockSparse::new(&assembled);
         let (mut r, mut response, mut u_local) = (ContactVec::zeros(40), Response::default(), ContactVec::default());
-        let twin = Apgd::default().solve(&mut operator, &mut r, &mut response, &options, false);
+        let twin = Apgd::default().solve(Solve::new(&mut operator, &mut r, &mut response, &options));
         assert_eq!(twin.status, Status::Converged);
         assert!((report.objective - twin.objective).abs() < 1e-8 * report.objective.abs(), "{report:?} {twin:?}");
         operator.gradient(&r, &mut u_local);
@@ -594,7 +580,7 @@ mod tests {
         assert_eq!(assembled.check(), Ok(()));
         let (mut γ, mut w) = (ContactVec::zeros(1), Response::default());
         let options = SolverOptions { tolerance: 1e-10, ..SolverOptions::default() };
-        let report = Apgd::default().solve(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options, false);
+        let report = Apgd::default().solve(Solve::new(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options));
         assert_eq!(report.status, Status::Converged, "{report:?}");
         // min r_N² − r_N + 0.1 r_T with r_T = −r_N/2.
         assert!((γ.get(0) - DVec3::new(0.525, -0.2625, 0.0)).length() < 1e-8, "{}", γ.get(0));
@@ -608,7 +594,8 @@ mod tests {
             pool.install(|| {
                 let (mut γ, mut w) = (ContactVec::zeros(900), Response::default());
                 let options = SolverOptions { tolerance: 1e-6, max_iterations: 40, ..SolverOptions::default() };
-                let report = Apgd::default().solve(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options, true);
+                let report = Apgd::default()
+                    .solve(Solve::new(&mut BlockSparse::new(&assembled), &mut γ, &mut w, &options).with_history(true));
                 (γ, report)
             })
         };

@@ -30,6 +30,14 @@ impl Metric {
         (Self::Scalar, "scalar", "one a contact"),
         (Self::Identity, "identity", "none, as printed"),
     ];
+
+    /// The mean diagonal of H⁻¹A, where A has this mean diagonal.
+    pub fn mean_scale(self, mean_diagonal: f64) -> f64 {
+        match self {
+            Self::Contact | Self::Scalar => 1.0,
+            Self::Identity => mean_diagonal,
+        }
+    }
 }
 
 /// The point y = γ + β(γ − γ⁻), given by two iterates and their responses.
@@ -77,15 +85,18 @@ pub trait ConeProblem {
     fn contacts(&self) -> usize;
 
     /// Whether there is nothing to solve: neither contacts nor bilateral rows.
-    fn is_empty(&self) -> bool;
+    fn is_empty(&self) -> bool {
+        self.contacts() == 0
+    }
 
-    /// Gives `γ` the shape of this problem; what it holds is anything.
+    /// Gives `γ` the shape of this problem. What it holds it keeps, if it had the shape; otherwise that
+    /// is anything.
     fn shape_impulses(&self, γ: &mut Self::Impulses);
 
     /// γ ← 0, with the shape of this problem.
     fn clear_impulses(&self, γ: &mut Self::Impulses);
 
-    /// Gives `w` the shape of this problem; what it holds is anything.
+    /// The same for velocities.
     fn shape_velocities(&self, w: &mut Self::Velocities);
 
     /// w ← 0, with the shape of this problem.
@@ -104,6 +115,11 @@ pub trait ConeProblem {
     /// out ← a·x + c·y.
     fn combine(&mut self, a: f64, x: &Self::Impulses, c: f64, y: &Self::Impulses, out: &mut Self::Impulses);
 
+    /// to ← from.
+    fn copy(&mut self, from: &Self::Impulses, to: &mut Self::Impulses) {
+        self.combine(1.0, from, 0.0, from, to);
+    }
+
     /// Chooses the metric H for projections and steps.
     fn set_metric(&mut self, metric: Metric);
 
@@ -113,8 +129,15 @@ pub trait ConeProblem {
     /// γ ← Π_C(γ).
     fn project(&mut self, γ: &mut Self::Impulses);
 
+    /// out ← Aγ + b, where `w` is the response of γ.
+    fn gradient_at(&mut self, w: &Self::Velocities, out: &mut Self::Impulses);
+
     /// out ← Aγ + b.
-    fn gradient(&mut self, γ: &Self::Impulses, out: &mut Self::Impulses);
+    fn gradient(&mut self, γ: &Self::Impulses, out: &mut Self::Impulses) {
+        let mut w = Self::Velocities::default();
+        self.respond_to(γ, &mut w);
+        self.gradient_at(&w, out);
+    }
 
     /// Scalar product.
     fn dot(&mut self, a: &Self::Impulses, b: &Self::Impulses) -> f64;

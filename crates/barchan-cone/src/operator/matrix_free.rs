@@ -373,10 +373,7 @@ impl ConeProblem for MatrixFree<'_> {
     }
 
     fn mean_scale(&self) -> f64 {
-        match self.metric {
-            Metric::Contact | Metric::Scalar => 1.0,
-            Metric::Identity => 1.0 / self.η,
-        }
+        self.metric.mean_scale(1.0 / self.η)
     }
 
     fn project(&mut self, γ: &mut ContactVec) {
@@ -384,10 +381,8 @@ impl ConeProblem for MatrixFree<'_> {
         for_chunks_mut(γ.blocks_mut(), BLOCK_CHUNK, |range, γ| contactwise::project_blocks(cones, range, γ));
     }
 
-    fn gradient(&mut self, γ: &ContactVec, out: &mut ContactVec) {
-        let mut w = BodyVec::default();
-        self.respond_to(γ, &mut w);
-        self.gradient_of_response(&w, out);
+    fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
+        self.gradient_of_response(w, out);
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {

@@ -6,3 +6,4 @@ pub mod cone_problem;
 pub(crate) mod contactwise;
 pub(crate) mod kernels;
 pub mod matrix_free;
+mod solvers;

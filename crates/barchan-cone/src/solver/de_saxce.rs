@@ -6,11 +6,14 @@
 //! from the last few (Anderson 1965) as long as the residual falls, and the inner solves are only
 //! as exact as the outer residual deserves.
 
-use super::{Report, Solver, SolverOptions, Status};
+use super::stopping::{Next, NotFinite, Stopping};
+use super::{Criterion, Report, Solve, Solver, SolverOptions, Status};
 use crate::{ConeProblem, Friction};
 
 /// Steps that the extrapolation looks back.
 const MEMORY: usize = 4;
+/// The tolerance of the first inner solve.
+const FIRST_TOLERANCE: f64 = 0.1;
 /// The inner residual against the last outer one.
 const FINER: f64 = 0.2;
 /// Outer steps without a better residual after which a solve counts as stalled.
@@ -18,11 +21,15 @@ const PATIENCE: u32 = 60;
 
 /// The memory of the outer loop, kept between solves.
 pub struct DeSaxce<I> {
+    /// The shift s of the inner problem.
     shift: I,
+    /// The slip μ|u_t| of its solution, and the one before.
     slip: I,
+    last_slip: I,
+    /// The change slip − shift, and the one before.
     change: I,
+    last_change: I,
     scratch: I,
-    spare: I,
     best: I,
     /// Differences of the changes and of the slips of the last steps.
     changes: [I; MEMORY],
@@ -34,9 +41,10 @@ impl<I: Default> Default for DeSaxce<I> {
         Self {
             shift: I::default(),
             slip: I::default(),
+            last_slip: I::default(),
             change: I::default(),
+            last_change: I::default(),
             scratch: I::default(),
-            spare: I::default(),
             best: I::default(),
             changes: Default::default(),
             slips: Default::default(),
@@ -45,36 +53,56 @@ impl<I: Default> Default for DeSaxce<I> {
 }
 
 impl<I: Default> DeSaxce<I> {
-    /// Solves `problem` under Coulomb's law by `inner`.
+    /// Solves under Coulomb's law by `inner`, a solver of the associated one.
     pub fn solve<P: ConeProblem<Impulses = I>>(
         &mut self,
         inner: &mut impl Solver<P>,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        record_history: bool,
+        mut solve: Solve<'_, P>,
     ) -> Report {
-        let mut total = Report::default();
-        if problem.is_empty() {
-            problem.clear_velocities(response);
-            return total;
+        if let Some(report) = solve.report_if_empty() {
+            return report;
         }
-        problem.set_shift(None);
-        problem.shape_impulses(γ);
-        problem.project(γ);
-        problem.respond_to(γ, response);
-        problem.slip(response, &mut self.shift);
-        let mut inner_options =
-            SolverOptions { friction: Some(Friction::Associated), criterion: super::Criterion::Natural, ..*options };
-        inner_options.tolerance = 0.1;
-        let (mut best, mut best_step, mut last, mut past) = (f64::INFINITY, 0, f64::INFINITY, Past::default());
+        let mut total = Report::default();
+        solve.problem.set_shift(None);
+        solve.project_start();
+        let (best_residual, status) = self.iterate(inner, &mut solve, &mut total);
+        total.status = status;
+        // Hand out the best impulses with their response.
+        if best_residual < total.residual {
+            solve.problem.copy(&self.best, solve.γ);
+            solve.problem.respond_to(solve.γ, solve.response);
+            solve.problem.set_law(Friction::Coulomb);
+            total.record_residuals(&mut solve);
+        }
+        total
+    }
+
+    /// The outer loop, until something ends it: the best residual, and how it ended.
+    fn iterate<P: ConeProblem<Impulses = I>>(
+        &mut self,
+        inner: &mut impl Solver<P>,
+        solve: &mut Solve<'_, P>,
+        total: &mut Report,
+    ) -> (f64, Status) {
+        // The patience of this loop is counted in its own steps.
+        let mut stopping = Stopping::new(solve, u32::MAX, NotFinite::Nothing);
         let mut step = 0;
+        let mut best_step = 0;
+        let mut last_natural = f64::INFINITY;
+        let mut past = Past::default();
+        let mut options = SolverOptions {
+            friction: Some(Friction::Associated),
+            criterion: Criterion::Natural,
+            tolerance: FIRST_TOLERANCE,
+            ..*solve.options
+        };
+        solve.problem.slip(solve.response, &mut self.shift);
         let status = loop {
-            inner_options.max_iterations = options.max_iterations - total.iterations;
-            problem.set_shift(Some(&self.shift));
-            let report = inner.solve(problem, γ, response, &inner_options, false);
-            problem.set_shift(None);
+            // The inner problem, with its shift fixed.
+            options.max_iterations = solve.options.max_iterations - total.iterations;
+            solve.problem.set_shift(Some(&self.shift));
+            let report = inner.solve(solve.with(&options).with_history(false));
+            solve.problem.set_shift(None);
             total.iterations += report.iterations;
             total.operator_applications += report.operator_applications;
             if report.status == Status::BadProblem {
@@ -82,56 +110,45 @@ impl<I: Default> DeSaxce<I> {
             }
 
             // The residual of the exact law.
-            problem.set_law(Friction::Coulomb);
-            total.evaluate(problem, γ, response, options.criterion);
-            let (residual, natural) = (total.residual, total.residuals.natural);
-            if record_history {
-                total.record(residual);
+            solve.problem.set_law(Friction::Coulomb);
+            total.record_residuals(solve);
+            let natural = total.residuals.natural;
+            let next = stopping.observe(total.residual, false, total);
+            if stopping.is_best() {
+                best_step = step;
+                solve.problem.copy(solve.γ, &mut self.best);
             }
-            if residual < best {
-                (best, best_step) = (residual, step);
-                problem.combine(1.0, γ, 0.0, γ, &mut self.best);
-            }
-            if residual <= options.tolerance {
-                break Status::Converged;
-            } else if total.iterations >= options.max_iterations {
-                break Status::IterationLimit;
-            } else if step - best_step > PATIENCE {
-                break Status::Stalled;
+            match next {
+                Next::End(status) => break status,
+                _ if step - best_step > PATIENCE => break Status::Stalled,
+                _ => {}
             }
 
-            // The next shift.
-            problem.slip(response, &mut self.scratch);
-            self.extrapolate(problem, &mut past, natural <= last);
-            last = natural;
-            inner_options.tolerance = inner_options.tolerance.min(FINER * natural);
+            // The next shift, and how exactly its problem is to be solved.
+            std::mem::swap(&mut self.slip, &mut self.last_slip);
+            solve.problem.slip(solve.response, &mut self.slip);
+            self.extrapolate(solve.problem, &mut past, natural <= last_natural);
+            last_natural = natural;
+            options.tolerance = options.tolerance.min(FINER * natural);
             if report.iterations == 0 {
-                inner_options.tolerance *= FINER;
+                options.tolerance *= FINER;
             }
             step += 1;
         };
-        if best < total.residual {
-            problem.combine(1.0, &self.best, 0.0, &self.best, γ);
-            problem.respond_to(γ, response);
-            problem.set_law(Friction::Coulomb);
-            total.evaluate(problem, γ, response, options.criterion);
-        }
-        total.status = status;
-        total
+        (stopping.best_residual(), status)
     }
 
-    /// The shift after the present one, whose solution has the slip in `scratch`.
+    /// The shift after the present one, whose solution has the slip g in `slip`.
     ///
-    /// It is that slip g, less the combination of past differences of g that, taken of the change
-    /// f = g − shift, leaves the least of it. Where the last step is not `trusted` the past is
-    /// forgotten.
+    /// It is g, less the combination of past differences of g that, taken of the change f = g − shift,
+    /// leaves the least of it. Where the last step is not `trusted` the past is forgotten.
     fn extrapolate<P: ConeProblem<Impulses = I>>(&mut self, problem: &mut P, past: &mut Past, trusted: bool) {
-        let (mut f, slot) = (I::default(), past.next);
-        std::mem::swap(&mut f, &mut self.spare);
-        problem.combine(1.0, &self.scratch, -1.0, &self.shift, &mut f);
+        std::mem::swap(&mut self.change, &mut self.last_change);
+        problem.combine(1.0, &self.slip, -1.0, &self.shift, &mut self.change);
         if past.known {
-            problem.combine(1.0, &f, -1.0, &self.change, &mut self.changes[slot]);
-            problem.combine(1.0, &self.scratch, -1.0, &self.slip, &mut self.slips[slot]);
+            let slot = past.next;
+            problem.combine(1.0, &self.change, -1.0, &self.last_change, &mut self.changes[slot]);
+            problem.combine(1.0, &self.slip, -1.0, &self.last_slip, &mut self.slips[slot]);
             past.next = (slot + 1) % MEMORY;
             past.count = (past.count + 1).min(MEMORY);
         }
@@ -139,11 +156,8 @@ impl<I: Default> DeSaxce<I> {
             past.count = 0;
         }
         past.known = true;
-        std::mem::swap(&mut self.spare, &mut self.change);
-        self.change = f;
-        std::mem::swap(&mut self.slip, &mut self.scratch);
 
-        problem.combine(1.0, &self.slip, 0.0, &self.slip, &mut self.shift);
+        // Least squares over the differences, the latest first.
         let recent: [usize; MEMORY] = std::array::from_fn(|j| (past.next + MEMORY - 1 - j) % MEMORY);
         let mut gram = [[0.0; MEMORY]; MEMORY];
         let mut right = [0.0; MEMORY];
@@ -154,6 +168,7 @@ impl<I: Default> DeSaxce<I> {
                 gram[k][j] = gram[j][k];
             }
         }
+        problem.copy(&self.slip, &mut self.shift);
         for (j, θ) in least_squares(gram, right, past.count).into_iter().enumerate().take(past.count) {
             problem.combine(1.0, &self.shift, -θ, &self.slips[recent[j]], &mut self.scratch);
             std::mem::swap(&mut self.shift, &mut self.scratch);
@@ -180,7 +195,8 @@ fn least_squares(mut a: [[f64; MEMORY]; MEMORY], mut b: [f64; MEMORY], count: us
             return [0.0; MEMORY];
         }
         for r in j + 1..count {
-            let (pivot, factor) = (a[j], a[r][j] / a[j][j]);
+            let pivot = a[j];
+            let factor = a[r][j] / a[j][j];
             a[r].iter_mut().zip(pivot).for_each(|(x, p)| *x -= factor * p);
             b[r] -= factor * b[j];
         }

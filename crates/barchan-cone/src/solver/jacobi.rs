@@ -4,7 +4,8 @@
 //! It converges only where ω is small enough for the number of contacts that bodies share; the
 //! report tells.
 
-use super::{Report, Solver, SolverOptions, Status};
+use super::stopping::{Next, NotFinite, Stopping};
+use super::{JacobiOptions, Report, Solve, Solver, Status};
 use crate::{ConeProblem, DescentStep, Extrapolation, Friction, Metric};
 
 /// Iterations without a better residual after which a solve counts as stalled.
@@ -24,57 +25,47 @@ impl<I: Default> Default for Jacobi<I> {
 }
 
 impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        record_history: bool,
-    ) -> Report {
-        let mut report = Report::default();
-        if problem.is_empty() {
-            problem.clear_velocities(response);
+    fn solve(&mut self, mut solve: Solve<'_, P>) -> Report {
+        if let Some(report) = solve.report_if_empty() {
             return report;
         }
-        problem.set_metric(Metric::Scalar);
-        problem.set_law(Friction::Associated);
-        let (ω, λ) = (options.jacobi.relaxation, options.jacobi.blend);
-        let step = DescentStep { lipschitz: 1.0 / ω, criterion: options.criterion };
-        for vector in [&mut *γ, &mut self.step, &mut self.next, &mut self.best] {
-            problem.shape_impulses(vector);
+        let mut report = Report::default();
+        solve.problem.set_metric(Metric::Scalar);
+        solve.problem.set_law(Friction::Associated);
+        for vector in [&mut self.step, &mut self.next, &mut self.best] {
+            solve.problem.shape_impulses(vector);
         }
-        problem.project(γ);
-        problem.respond_to(γ, response);
+        solve.project_start();
         report.operator_applications = 1;
-        let (mut best, mut best_iteration, mut cold) = (f64::INFINITY, 0, false);
-        report.status = loop {
+        report.status = self.iterate(&mut solve, &mut report);
+        report.record_residuals(&mut solve);
+        report
+    }
+}
+
+impl<I> Jacobi<I> {
+    /// Iterates until something ends it. γ then holds the best impulses, zeros if there were none.
+    fn iterate<P: ConeProblem<Impulses = I>>(&mut self, solve: &mut Solve<'_, P>, report: &mut Report) -> Status {
+        let mut stopping = Stopping::new(solve, PATIENCE, NotFinite::Diverged);
+        let Solve { problem, γ, response, options, .. } = solve.reborrow();
+        let JacobiOptions { relaxation: ω, blend: λ } = options.jacobi;
+        let step = DescentStep { lipschitz: 1.0 / ω, criterion: options.criterion };
+        let status = loop {
             let here = Extrapolation { γ, γ_last: γ, w: response, w_last: response, β: 0.0 };
             let descent = problem.descend(&here, &step, &mut self.step);
-            let residual = descent.residual;
-            if residual == f64::INFINITY && !cold {
-                // No impulse solves this problem, those to start from do not: start from none.
-                cold = true;
-                problem.clear_impulses(γ);
-                problem.clear_velocities(response);
-                continue;
+            let is_still = descent.step_in_metric == 0.0;
+            let next = stopping.observe(descent.residual, is_still, report);
+            if stopping.is_best() {
+                problem.copy(γ, &mut self.best);
             }
-            if record_history {
-                report.record(residual);
-            }
-            if residual < best {
-                (best, best_iteration) = (residual, report.iterations);
-                problem.combine(1.0, γ, 0.0, γ, &mut self.best);
-            }
-            if !residual.is_finite() {
-                // What was a number once has grown beyond all bounds.
-                break if best.is_finite() { Status::Stalled } else { Status::BadProblem };
-            } else if residual <= options.tolerance {
-                break Status::Converged;
-            } else if report.iterations >= options.max_iterations {
-                break Status::IterationLimit;
-            } else if descent.step_in_metric == 0.0 || report.iterations - best_iteration > PATIENCE {
-                break Status::Stalled;
+            match next {
+                Next::GoOn => {}
+                Next::StartCold => {
+                    problem.clear_impulses(γ);
+                    problem.clear_velocities(response);
+                    continue;
+                }
+                Next::End(status) => break status,
             }
             problem.combine(λ, &self.step, 1.0 - λ, γ, &mut self.next);
             std::mem::swap(γ, &mut self.next);
@@ -82,13 +73,12 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
             report.iterations += 1;
             report.operator_applications += 1;
         };
-        if best.is_finite() {
+        if stopping.best_residual().is_finite() {
             std::mem::swap(γ, &mut self.best);
         } else {
             problem.clear_impulses(γ);
         }
         problem.respond_to(γ, response);
-        report.evaluate(problem, γ, response, options.criterion);
-        report
+        status
     }
 }

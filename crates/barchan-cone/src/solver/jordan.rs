@@ -239,7 +239,8 @@ impl Scaling {
         let square = |v: DVec3, s: f64| [v * v * s, DVec3::new(v.x * v.y, v.x * v.z, v.y * v.z) * s];
         match (*self, *cone) {
             (Self::Round { n, t, β, ω }, Cone::Round(_, μ)) => {
-                let (n, s) = (n / μ, n.cross(t));
+                let s = n.cross(t);
+                let n = n / μ;
                 let parts =
                     [square(n + t, 0.5 * (β * ω) * (β * ω)), square(n - t, 0.5 * (β / ω) * (β / ω)), square(s, β * β)];
                 std::array::from_fn(|k| parts[0][k] + parts[1][k] + parts[2][k])

@@ -41,15 +41,23 @@ impl SolverName {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
     }
-}
 
-impl SolverName {
     /// The friction laws that the solver can do; the first unless told.
     pub fn laws(self) -> &'static [Friction] {
         match self {
             Self::Nbgs => &[Friction::Coulomb],
             _ => &[Friction::Associated, Friction::Coulomb],
         }
+    }
+
+    /// Whether it relaxes contacts one after the other; `auto` can do without.
+    pub(crate) fn needs_sweeps(self) -> bool {
+        matches!(self, Self::AcceleratedGs | Self::Nbgs | Self::GaussSeidel)
+    }
+
+    /// Whether it solves Newton systems; `auto` can do without.
+    pub(crate) fn needs_newton_systems(self) -> bool {
+        self == Self::Scip
     }
 
     /// Whether its own iteration solves Coulomb's law; others need the outer loop of De Saxcé.

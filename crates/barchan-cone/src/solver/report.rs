@@ -1,7 +1,7 @@
 //! What every solve tells about itself.
 
-use super::SolverName;
-use crate::{ConeProblem, Criterion, Residuals};
+use super::{Solve, SolverName};
+use crate::{ConeProblem, Residuals};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -101,23 +101,17 @@ impl Report {
         self.history.push(HistoryEntry { iterations, operator_applications, seconds, residual });
     }
 
-    /// Takes down the residuals and the objective of the impulses that a solve hands out.
-    pub(crate) fn evaluate<P: ConeProblem>(
-        &mut self,
-        problem: &mut P,
-        γ: &P::Impulses,
-        w: &P::Velocities,
-        by: Criterion,
-    ) {
-        let (residuals, work) = problem.residuals(γ, w);
+    /// Records the residuals and the objective of the impulses that a solve hands out.
+    pub(crate) fn record_residuals<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) {
+        let (residuals, work) = solve.problem.residuals(solve.γ, solve.response);
         self.residuals = residuals;
-        self.residual = residuals.by(by);
+        self.residual = residuals.by(solve.options.criterion);
         // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
-        self.objective = 0.5 * (work + problem.dot_bias(γ));
+        self.objective = 0.5 * (work + solve.problem.dot_bias(solve.γ));
     }
 
-    /// Adds the history of a solve that goes on where this one has stopped.
-    pub(crate) fn record_all(&mut self, next: &Report) {
+    /// Adds the history of a solve that went on where this one had stopped.
+    pub(crate) fn append_history(&mut self, next: &Report) {
         let pause = next.watch.0.duration_since(self.watch.0).as_secs_f64();
         self.history.extend(next.history.iter().map(|moment| HistoryEntry {
             iterations: moment.iterations + self.iterations,
@@ -129,7 +123,7 @@ impl Report {
 
     /// The report of two solves of which the second went on where the first had stopped.
     pub(crate) fn followed_by(mut self, next: Report) -> Report {
-        self.record_all(&next);
+        self.append_history(&next);
         Report {
             iterations: self.iterations + next.iterations,
             operator_applications: self.operator_applications + next.operator_applications,

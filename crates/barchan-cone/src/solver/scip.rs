@@ -18,12 +18,13 @@
 //! tolerance is handed to APGD, which knows zero from small and has few digits left to find. So is
 //! one that has no interior to go through: rows may forbid a contact to part at all.
 //!
-//! Impulses γ = T⁻¹x lie inside their cones always. Stopping is decided on them with their own
+//! Impulses γ = T⁻¹x lie inside their cones always. Residuals are those of γ with its own
 //! response. Bilateral rows have y = 0 and H = 1/δ, a slight compliance of the system alone:
 //! what it leaves of a row's velocity, the next step removes.
 
 use super::jordan::{Cone, Scaling};
-use super::{Apgd, Friction, Report, Solver, SolverOptions, Status};
+use super::stopping::{Next, NotFinite, Stopping};
+use super::{Apgd, Friction, Report, Solve, Solver, Status};
 use crate::{Fold, NewtonOptions, NewtonProblem, Unknown};
 use glam::DVec3;
 
@@ -33,8 +34,8 @@ const BOLD: f64 = 0.99;
 const AMPLE: f64 = 3.0;
 /// Compliance of bilateral rows, against the diagonal of A.
 const COMPLIANCE: f64 = 1e-9;
-/// Iterations without a better residual after which a solve counts as stalled.
-const PATIENCE: u32 = 20;
+/// Iterations without a better iterate that are borne: after one more a solve counts as stalled.
+const PATIENCE: u32 = 19;
 /// Steps shorter than this lead nowhere.
 const SHORTEST: f64 = 1e-10;
 
@@ -84,63 +85,51 @@ impl<I: Default, V: Default> Default for Scip<I, V> {
 }
 
 impl<I, V> Scip<I, V> {
-    /// What the next solve takes over from the last.
-    pub(crate) fn estimate(&mut self) -> &mut Option<f64> {
-        self.apgd.estimate()
+    /// The estimate of APGD: all that the next solve takes over from the last.
+    pub(super) fn lipschitz(&mut self) -> &mut Option<f64> {
+        self.apgd.lipschitz()
     }
 }
 
 impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
-    fn solve(
-        &mut self,
-        problem: &mut P,
-        γ: &mut P::Impulses,
-        response: &mut P::Velocities,
-        options: &SolverOptions,
-        record_history: bool,
-    ) -> Report {
-        let mut report = Report::default();
-        if problem.is_empty() {
-            problem.clear_velocities(response);
+    fn solve(&mut self, mut solve: Solve<'_, P>) -> Report {
+        if let Some(report) = solve.report_if_empty() {
             return report;
         }
-        problem.set_law(Friction::Associated);
-        let status = self.start(problem, γ, response, options, &mut report);
-        if record_history {
+        let mut report = Report::default();
+        solve.problem.set_law(Friction::Associated);
+        let status = self.start(&mut solve, &mut report);
+        if solve.record_history {
             report.record(report.residual);
         }
         report.status = match status {
             Some(status) => status,
-            None => self.iterate(problem, γ, response, options, record_history, &mut report),
+            None => self.iterate(&mut solve, &mut report),
         };
         if report.status == Status::Stalled {
-            self.polish(problem, γ, response, options, record_history, &mut report);
+            self.polish(&mut solve, &mut report);
         }
-        report.evaluate(problem, γ, response, options.criterion);
+        report.record_residuals(&mut solve);
         report
     }
 }
 
 impl<I: Default, V: Default> Scip<I, V> {
-    /// Tries the impulses given and none at all. After it: γ holds the better of both, x and y the
+    /// Tries the impulses given and zero impulses. After it: γ holds the better of both, x and y the
     /// point to start from. Returns a status if that was all.
     fn start<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) -> Option<Status> {
-        problem.set_metric(crate::Metric::Contact);
-        // None at all: its gradient is b, without which there is nowhere to start from.
+        solve.problem.set_metric(crate::Metric::Contact);
+        solve.project_start();
+        report.operator_applications = 1;
+        let Solve { problem, γ, response, options, .. } = solve.reborrow();
+        // Zero impulses: their gradient is b, without which there is nowhere to start from.
         problem.clear_impulses(&mut self.γ);
         problem.clear_velocities(&mut self.w);
         let cold = problem.residuals(&self.γ, &self.w).0.by(options.criterion);
-        problem.shape_impulses(γ);
-        problem.project(γ);
-        problem.respond_to(γ, response);
-        report.operator_applications = 1;
         report.residual = problem.residuals(γ, response).0.by(options.criterion);
         let is_warm = report.residual < cold;
         if !is_warm {
@@ -157,46 +146,35 @@ impl<I: Default, V: Default> Scip<I, V> {
         }
         problem.clear_velocities(&mut self.w);
         problem.gradient_at(&self.w, &mut self.g);
-        // Energies |b̃|²/ã of the contacts give the scale of x·y.
-        let fold = problem.map([&self.g], [], |unknown, [b], []| match *unknown {
-            Unknown::Contact { .. } => {
-                let cone = Cone::of(unknown);
-                Fold::of_sums([cone.unscale(b).length_squared() / scale(unknown, &cone), 1.0, 0.0, 0.0])
-            }
-            Unknown::Row { scale } => Fold::of_sums([0.0, 0.0, b.x * b.x / scale, 1.0]),
-        });
-        let [energy, cones, of_rows, rows] = fold.sums;
-        let size = AMPLE * ((energy + of_rows) / (cones + rows).max(1.0)).sqrt();
+        let size = AMPLE * mean_energy(problem, &self.g).sqrt();
         problem.map([], [&mut self.x, &mut self.y], |unknown, [], [x, y]| {
             let cone = Cone::of(unknown);
             let ã = scale(unknown, &cone).sqrt();
-            (*x, *y) = (cone.unit() * (size / ã), cone.unit() * (size * ã));
+            *x = cone.unit() * (size / ã);
+            *y = cone.unit() * (size * ã);
             Fold::default()
         });
         if size > 0.0 && size.is_finite() { None } else { Some(Status::Stalled) }
     }
 
+    /// Iterates until something ends it. γ then holds the best impulses.
     fn iterate<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        record_history: bool,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) -> Status {
-        // The best residual, and the best of the iterates: the first of them may be far worse than
-        // the impulses to start from.
-        let (mut best, mut lowest, mut last_lower) = (report.residual, f64::INFINITY, 0);
+        // The rule knows the iterates only: the first of them may be far worse than what γ holds.
+        let mut stopping = Stopping::new(solve, PATIENCE, NotFinite::Failed);
+        let mut best = report.residual;
+        let Solve { problem, γ, response, options, .. } = solve.reborrow();
         let system = options.scip.newton();
         loop {
             if !self.step(problem, &system, report) {
                 return Status::Stalled;
             }
             report.iterations += 1;
-            // The residual of the new impulses.
-            let (x, next) = (&self.x, &mut self.γ);
-            problem.map([x], [next], |unknown, [x], [γ]| {
+            // The new impulses, with their response and residual.
+            problem.map([&self.x], [&mut self.γ], |unknown, [x], [γ]| {
                 *γ = Cone::of(unknown).unscale(x);
                 Fold::default()
             });
@@ -204,27 +182,17 @@ impl<I: Default, V: Default> Scip<I, V> {
             problem.respond_to(&self.γ, &mut self.w);
             report.operator_applications += 1;
             let residual = problem.residuals(&self.γ, &self.w).0.by(options.criterion);
-            if record_history {
-                report.record(residual);
-            }
-            if !residual.is_finite() {
-                return Status::Stalled;
-            }
-            problem.gradient_at(&self.w, &mut self.g);
-            if residual < lowest {
-                (lowest, last_lower) = (residual, report.iterations);
+            let next = stopping.observe(residual, false, report);
+            if next == Next::GoOn {
+                problem.gradient_at(&self.w, &mut self.g);
             }
             if residual < best {
                 best = residual;
                 std::mem::swap(γ, &mut self.γ);
                 std::mem::swap(response, &mut self.w);
             }
-            if best <= options.tolerance {
-                return Status::Converged;
-            } else if report.iterations >= options.max_iterations {
-                return Status::IterationLimit;
-            } else if report.iterations - last_lower >= PATIENCE {
-                return Status::Stalled;
+            if let Next::End(status) = next {
+                return status;
             }
         }
     }
@@ -232,15 +200,12 @@ impl<I: Default, V: Default> Scip<I, V> {
     /// Hands the best impulses to APGD for what iterations are left.
     fn polish<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
-        problem: &mut P,
-        γ: &mut I,
-        response: &mut V,
-        options: &SolverOptions,
-        record_history: bool,
+        solve: &mut Solve<'_, P>,
         report: &mut Report,
     ) {
-        let rest = self.apgd.solve(problem, γ, response, &options.after(report.iterations), record_history);
-        report.record_all(&rest);
+        let options = solve.options.after(report.iterations);
+        let rest = self.apgd.solve(solve.with(&options));
+        report.append_history(&rest);
         report.iterations += rest.iterations;
         report.operator_applications += rest.operator_applications;
         report.status = rest.status;
@@ -253,13 +218,33 @@ impl<I: Default, V: Default> Scip<I, V> {
         system: &NewtonOptions,
         report: &mut Report,
     ) -> bool {
-        let Self { x, y, g, h: [h0, h1], ρ, s, q, δ, u, δx, δy, .. } = self;
-        // The system, what y = Ãx + b̃ lacks, and the predictor's right-hand side.
+        let Some(gap) = self.set_up(problem, system) else { return false };
+        report.operator_applications += problem.solve(&self.q, &mut self.δ, &mut self.u);
+        let σ = self.predict(problem, gap);
+        self.aim(problem, σ, gap);
+        report.operator_applications += problem.solve(&self.q, &mut self.δ, &mut self.u);
+        let Some(α) = self.correct(problem, σ) else { return false };
+        problem.map([&self.δx, &self.δy], [&mut self.x, &mut self.y], |unknown, [δx, δy], [x, y]| {
+            let cone = Cone::of(unknown);
+            *x = cone.inside(*x + δx * α);
+            *y = cone.inside(*y + δy * α);
+            Fold::default()
+        });
+        true
+    }
+
+    /// After it: ρ holds what y = Ãx + b̃ lacks, q the predictor's right-hand side, and the system is
+    /// factored. Returns x·y, or nothing where that could not be done.
+    fn set_up<P: NewtonProblem<Impulses = I>>(&mut self, problem: &mut P, system: &NewtonOptions) -> Option<Gap> {
+        let Self { x, y, g, h: [h0, h1], ρ, q, .. } = self;
         let fold = problem.map([x, y, g], [h0, h1, ρ, q], |unknown, [x, y, g], [h0, h1, ρ, q]| {
             let cone = Cone::of(unknown);
             if let Unknown::Row { scale } = *unknown {
                 let h = 1.0 / (COMPLIANCE * scale);
-                (*h0, *h1, *ρ, *q) = (DVec3::X * h, DVec3::ZERO, -g, g * -h);
+                *h0 = DVec3::X * h;
+                *h1 = DVec3::ZERO;
+                *ρ = -g;
+                *q = g * -h;
                 return Fold::default();
             }
             let scaling = Scaling::new(&cone, x, y);
@@ -269,13 +254,13 @@ impl<I: Default, V: Default> Scip<I, V> {
             Fold::of_sums([x.dot(y), 1.0, 0.0, 0.0])
         });
         let [total, cones, ..] = fold.sums;
-        let ν = total / cones.max(1.0);
-        if !total.is_finite() || !problem.factor([&*h0, &*h1], system) {
-            return false;
-        }
-        report.operator_applications += problem.solve(q, δ, u);
+        let is_factored = total.is_finite() && problem.factor([&*h0, &*h1], system);
+        is_factored.then(|| Gap { total, mean: total / cones.max(1.0) })
+    }
 
-        // The predictor: where it meets a boundary, and what x·y would be there.
+    /// The predictor: where it meets a boundary, what x·y would be there, and from that the centring σ.
+    fn predict<P: NewtonProblem<Impulses = I>>(&mut self, problem: &mut P, gap: Gap) -> f64 {
+        let Self { x, y, ρ, δ, u, δx, δy, .. } = self;
         let fold = problem.map([x, y, ρ, δ, u], [δx, δy], |unknown, [x, y, ρ, δ, u], [δx, δy]| {
             let cone = Cone::of(unknown);
             if cone == Cone::Free {
@@ -288,10 +273,14 @@ impl<I: Default, V: Default> Scip<I, V> {
             Fold { sums, min: cone.largest_step(x, *δx).min(cone.largest_step(y, *δy)) }
         });
         let α = fold.min.min(1.0);
-        let ahead = (total + α * (fold.sums[0] + α * fold.sums[1])).max(0.0);
-        let σ = if total > 0.0 { (ahead / total).min(1.0).powi(3) } else { 0.0 };
+        let ahead = (gap.total + α * (fold.sums[0] + α * fold.sums[1])).max(0.0);
+        if gap.total > 0.0 { (ahead / gap.total).min(1.0).powi(3) } else { 0.0 }
+    }
 
-        // The corrector.
+    /// After it: q holds the corrector's right-hand side, s its Wp.
+    fn aim<P: NewtonProblem<Impulses = I>>(&mut self, problem: &mut P, σ: f64, gap: Gap) {
+        let ν = gap.mean;
+        let Self { x, y, ρ, δx, δy, q, s, .. } = self;
         problem.map([x, y, ρ, δx, δy], [q, s], |unknown, [x, y, ρ, δx, δy], [q, s]| {
             let cone = Cone::of(unknown);
             if cone == Cone::Free {
@@ -304,11 +293,16 @@ impl<I: Default, V: Default> Scip<I, V> {
             *q = cone.unscale(scaling.apply_twice(ρ * (1.0 - σ)) - *s);
             Fold::default()
         });
-        report.operator_applications += problem.solve(q, δ, u);
+    }
+
+    /// The corrector, into δx and δy. Returns how far to go along it, or nothing if that is nowhere.
+    fn correct<P: NewtonProblem<Impulses = I>>(&mut self, problem: &mut P, σ: f64) -> Option<f64> {
+        let Self { x, y, ρ, s, δ, u, δx, δy, .. } = self;
         let fold = problem.map([x, y, ρ, δ, u, s], [δx, δy], |unknown, [x, y, ρ, δ, u, s], [δx, δy]| {
             let cone = Cone::of(unknown);
             if cone == Cone::Free {
-                (*δx, *δy) = (δ, DVec3::ZERO);
+                *δx = δ;
+                *δy = DVec3::ZERO;
                 return Fold::of_sums([δx.length_squared(), 0.0, 0.0, 0.0]);
             }
             *δy = cone.unscale(u) - ρ * (1.0 - σ);
@@ -318,16 +312,28 @@ impl<I: Default, V: Default> Scip<I, V> {
             Fold { sums: [δx.length_squared() + δy.length_squared(), 0.0, 0.0, 0.0], min }
         });
         let α = (BOLD * fold.min).min(1.0);
-        if !fold.sums[0].is_finite() || α.is_nan() || α < SHORTEST {
-            return false;
-        }
-        problem.map([&*δx, &*δy], [x, y], |unknown, [δx, δy], [x, y]| {
-            let cone = Cone::of(unknown);
-            (*x, *y) = (cone.inside(*x + δx * α), cone.inside(*y + δy * α));
-            Fold::default()
-        });
-        true
+        (fold.sums[0].is_finite() && α >= SHORTEST).then_some(α)
     }
+}
+
+/// x·y of the present point: the sum over all cones, and the mean ν.
+#[derive(Clone, Copy)]
+struct Gap {
+    total: f64,
+    mean: f64,
+}
+
+/// The mean of |b̃|²/ã over all unknowns, which gives the scale of x·y.
+fn mean_energy<P: NewtonProblem>(problem: &mut P, b: &P::Impulses) -> f64 {
+    let fold = problem.map([b], [], |unknown, [b], []| match *unknown {
+        Unknown::Contact { .. } => {
+            let cone = Cone::of(unknown);
+            Fold::of_sums([cone.unscale(b).length_squared() / scale(unknown, &cone), 1.0, 0.0, 0.0])
+        }
+        Unknown::Row { scale } => Fold::of_sums([0.0, 0.0, b.x * b.x / scale, 1.0]),
+    });
+    let [of_contacts, contacts, of_rows, rows] = fold.sums;
+    (of_contacts + of_rows) / (contacts + rows).max(1.0)
 }
 
 /// The scale ã of a contact's diagonal block in Ã.

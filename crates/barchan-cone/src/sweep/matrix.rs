@@ -187,8 +187,8 @@ impl Relaxation for BlockSparse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solver::{AnySolver, Report, Solver, SolverName, SolverOptions, Status};
-    use crate::{ContactScalars, Friction, MatrixFree, NewtonProblem, Problem, Workspace};
+    use crate::solver::{Report, Solvable, Solve, Solver, SolverFor, SolverName, SolverOptions, Status};
+    use crate::{ContactScalars, Friction, MatrixFree, Problem, Workspace};
 
     /// A chain of spheres on a floor, pressed together, with a second chain on top.
     fn chain(length: u32) -> Problem {
@@ -227,14 +227,14 @@ mod tests {
         problem
     }
 
-    fn solve<P: Relaxation<Impulses = ContactVec> + NewtonProblem>(
-        problem: &mut P,
-        options: &SolverOptions,
-    ) -> (ContactVec, Report) {
+    fn solve<P>(problem: &mut P, options: &SolverOptions) -> (ContactVec, Report)
+    where
+        P: Solvable<Impulses = ContactVec, Sweeping: Default, InteriorPoint: Default>,
+    {
         let (mut γ, mut response, mut u) = (ContactVec::default(), P::Velocities::default(), ContactVec::default());
         problem.clear_impulses(&mut γ);
-        let mut solver = AnySolver::<_, _, P::Iterate>::new(options.name);
-        let report = solver.solve(problem, &mut γ, &mut response, options, false);
+        let mut solver = SolverFor::<P>::new(options.name);
+        let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options));
         problem.set_shift(None);
         problem.gradient(&γ, &mut u);
         (u, report)

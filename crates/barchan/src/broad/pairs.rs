@@ -4,7 +4,7 @@
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
 use barchan_parallel::reshape;
-use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
+use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan};
 use rayon::prelude::*;
 
 /// Bodies a bucket of the first, coarse sort.
@@ -59,17 +59,26 @@ impl Pairs {
         &self.second[self.start[a] as usize..self.start[a + 1] as usize]
     }
 
-    /// Drops pairs in place: `filter(a, partners)` moves the partners to keep to the front and
-    /// returns how many they are, which goes to `kept[a]`. Runs in parallel over `a`.
-    pub(crate) fn filter(&mut self, kept: &mut [u32], filter: impl Fn(usize, &mut [u32]) -> u32 + Sync) {
+    /// Drops pairs in place: `filter(memory, a, partners)` moves the partners to keep to the front and
+    /// returns what goes to `kept[a]`. Runs in parallel over chunks of `CHUNK` bodies, each in order and with a
+    /// memory of its own, which `begin` prepares.
+    pub(crate) fn filter<M: Send>(
+        &mut self,
+        kept: &mut [u32],
+        memory: &mut [M],
+        begin: impl Fn(&mut M) + Sync,
+        filter: impl Fn(&mut M, usize, &mut [u32]) -> u32 + Sync,
+    ) {
         let n = self.start.len().saturating_sub(1);
         let start = &self.start;
         let second = Disjoint::new(&mut self.second);
-        let kept = Disjoint::new(kept);
-        for_chunks(n, CHUNK, |range| {
-            for a in range {
+        let chunks = kept[..n].par_chunks_mut(CHUNK).zip(memory).enumerate();
+        chunks.for_each(|(c, (kept, memory))| {
+            begin(memory);
+            for (kept, a) in kept.iter_mut().zip(chunk_range(c, CHUNK, n)) {
                 // SAFETY: ranges of different bodies are disjoint.
-                unsafe { kept.write(a, filter(a, second.range(start[a] as usize..start[a + 1] as usize))) };
+                let partners = unsafe { second.range(start[a] as usize..start[a + 1] as usize) };
+                *kept = filter(memory, a, partners);
             }
         });
     }

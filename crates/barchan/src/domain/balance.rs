@@ -11,7 +11,7 @@ use super::holders::GLOBAL;
 use super::{Domain, DomainError};
 use crate::broad::Aabb;
 use crate::comm::Reduction;
-use crate::dynamics::WarmStart;
+use crate::narrow::{Contacts, FeatureKey};
 use crate::partition::{Curve, Cuts, DomainOptions, Morton, WorkMeasure, imbalance};
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Ownership, Sharing, World};
@@ -104,7 +104,7 @@ impl Domain {
     ///
     /// # Errors
     /// If space cannot be divided so.
-    pub fn rebalance_if_due(&mut self, world: &mut World, warm: &WarmStart) -> Result<(), DomainError> {
+    pub fn rebalance_if_due(&mut self, world: &mut World, contacts: &Contacts) -> Result<(), DomainError> {
         let Some(balance) = &mut self.balance else { return Ok(()) };
         if balance.interval == 0 || balance.steps < balance.wait {
             return Ok(());
@@ -119,31 +119,37 @@ impl Domain {
         }
         balance.wait = balance.interval.div_ceil(HURRY).max(balance.wait / 2);
         let reach = balance.reach;
-        self.repartition(world, warm, work, reach)
+        self.repartition(world, contacts, work, reach)
     }
 
     /// Looks for neighbours farther away, because bodies reach that far. Says whether it could.
-    pub(super) fn widen(&mut self, world: &mut World, warm: &WarmStart, reach: f64) -> Result<bool, DomainError> {
+    pub(super) fn widen(&mut self, world: &mut World, contacts: &Contacts, reach: f64) -> Result<bool, DomainError> {
         let Some(balance) = &mut self.balance else { return Ok(false) };
         balance.reach = ROOM * reach;
         let (reach, work) = (balance.reach, balance.work);
-        self.repartition(world, warm, work, reach)?;
+        self.repartition(world, contacts, work, reach)?;
         Ok(self.partition.reach() > reach / ROOM)
     }
 
     /// Cuts the curve anew, and sends every body where it belongs.
-    fn repartition(&mut self, world: &mut World, warm: &WarmStart, work: Work, reach: f64) -> Result<(), DomainError> {
+    fn repartition(
+        &mut self,
+        world: &mut World,
+        contacts: &Contacts,
+        work: Work,
+        reach: f64,
+    ) -> Result<(), DomainError> {
         let bodies = &mut world.bodies;
         self.drop_images(bodies);
         let curve = Curve::around(&self.extent(bodies), &self.periods);
-        let weights = self.weights(bodies, warm, work);
+        let weights = self.weights(bodies, contacts, work);
         let places = (0..bodies.len()).filter(|&i| self.is_migratable(bodies, i));
         let places: Vec<(DVec3, f64)> = places.map(|i| (self.home(bodies, i), weights[i])).collect();
         let least = self.least_imbalance(&places);
         let cuts = Cuts::balanced(&mut *self.comm, curve, places);
         let partition = Morton::new(&cuts, self.partition.rank(), reach);
         let partition = partition.map_err(|error| DomainError::Division { message: error.to_string() })?;
-        self.migrate(bodies, warm, &cuts);
+        self.migrate(bodies, contacts, &cuts);
         self.partition = Box::new(partition);
         if let Some(balance) = &mut self.balance {
             balance.cuts += 1;
@@ -189,14 +195,14 @@ impl Domain {
     }
 
     /// What each body has cost: its share of the time for bodies, and that of its contacts.
-    fn weights(&self, bodies: &Bodies, warm: &WarmStart, work: Work) -> Vec<f64> {
+    fn weights(&self, bodies: &Bodies, contacts: &Contacts, work: Work) -> Vec<f64> {
         let own = (0..bodies.len()).filter(|&i| self.is_migratable(bodies, i)).count().max(1);
-        let contacts = warm.entries().count().max(1);
+        let count = contacts.len().max(1);
         let measured = work.bodies + work.contacts > 0.0;
         let a_body = if measured { work.bodies / own as f64 } else { 1.0 };
-        let a_contact = if measured { work.contacts / contacts as f64 } else { 0.0 };
+        let a_contact = if measured { work.contacts / count as f64 } else { 0.0 };
         let mut weights = vec![a_body; bodies.len()];
-        for (pair, ..) in warm.entries() {
+        for pair in contacts.pairs() {
             let [a, b] = pair.map(|i| i as usize);
             match [a, b].map(|i| self.is_migratable(bodies, i)) {
                 [true, true] => [a, b].into_iter().for_each(|i| weights[i] += 0.5 * a_contact),
@@ -210,7 +216,7 @@ impl Domain {
 
     /// Sends own bodies to their new owners, and impulses to where their contacts will be treated:
     /// the owner of one of the two bodies. Copies vanish; the next exchange makes new ones.
-    fn migrate(&mut self, bodies: &mut Bodies, warm: &WarmStart, cuts: &Cuts) {
+    fn migrate(&mut self, bodies: &mut Bodies, contacts: &Contacts, cuts: &Cuts) {
         let mut migrated_impulses = std::mem::take(&mut self.halo.migrated_impulses);
         let rank = self.partition.rank();
         let others: Vec<u32> = (0..self.comm.size() as u32).filter(|&other| other != rank).collect();
@@ -224,7 +230,7 @@ impl Domain {
         }
         let mut counts = vec![0u32; others.len()];
         let mut kept = Vec::new();
-        let mut send = |owner: u32, record: ([u64; 2], u8, DVec3)| {
+        let mut send = |owner: u32, record: ([u64; 2], FeatureKey, DVec3)| {
             if owner == rank {
                 kept.push(record);
             } else {
@@ -245,7 +251,7 @@ impl Domain {
                 [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, record));
             }
         }
-        for ([a, b], feature, impulse) in warm.entries() {
+        for ([a, b], key, impulse) in contacts.entries() {
             let stays = |i: u32, owner: Option<u32>| {
                 owner.is_none() || owner == Some(rank) && bodies.ownership[i as usize] == Ownership::Owned
             };
@@ -258,9 +264,9 @@ impl Domain {
                 continue;
             }
             let ids = [a, b].map(|i| bodies.id[i as usize]);
-            let (ids, impulse) = if ids[0] < ids[1] { (ids, impulse) } else { ([ids[1], ids[0]], -impulse) };
+            let record = super::sync::by_id(ids, key, impulse);
             let second = if owners[0] == owners[1] { None } else { owners[1] };
-            [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, (ids, feature, impulse)));
+            [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, record));
         }
         for (out, count) in outgoing.iter_mut().zip(&counts) {
             out[..4].copy_from_slice(&count.to_le_bytes());
@@ -271,10 +277,10 @@ impl Domain {
                 let owner = cuts.owner(bodies.position[i]);
                 if owner != rank {
                     bodies.pack(i, ALL, &mut outgoing[number(owner)]);
-                    super::sync::mark_removed(bodies, i);
+                    bodies.mark_removed(i);
                 }
             } else if bodies.ownership[i] == Ownership::Ghost && self.holders.entry(i as u32).is_some() {
-                super::sync::mark_removed(bodies, i);
+                bodies.mark_removed(i);
             }
         }
         self.comm.exchange(&others, &outgoing, &mut incoming);
@@ -290,7 +296,7 @@ impl Domain {
 }
 
 /// Takes in what another rank has sent: impulses, then bodies.
-fn unpack_migrated(bytes: &[u8], bodies: &mut Bodies, impulses: &mut Vec<([u64; 2], u8, DVec3)>) -> Option<()> {
+fn unpack_migrated(bytes: &[u8], bodies: &mut Bodies, impulses: &mut Vec<([u64; 2], FeatureKey, DVec3)>) -> Option<()> {
     let mut from = Unpacker::new(bytes);
     for _ in 0..from.take::<u32>()? {
         impulses.push((from.take()?, from.take()?, from.take()?));

@@ -21,17 +21,18 @@ mod sync;
 pub use balance::Work;
 pub use error::DomainError;
 pub(crate) use snapshot::{DomainSnapshot, Impulse};
+pub(crate) use sync::by_id;
 
 use crate::broad::Aabb;
 use crate::comm::{Communicator, Reduction, Traffic};
-use crate::narrow::{ContactAssignment, Contacts};
+use crate::narrow::{ContactAssignment, ContactShift, Contacts};
 use crate::partition::{DomainOptions, Holder, Partition, Periods};
-use crate::world::{Bodies, Ownership, World};
+use crate::world::{Bodies, Body, Ownership, World};
 use balance::Balance;
 use barchan_cone::ProblemCommunicator;
 use glam::DVec3;
 use global::GlobalBodies;
-use holders::{GLOBAL, HolderLists};
+use holders::{GLOBAL, HolderLists, minus};
 use links::{DomainCommunicator, Links};
 
 /// A body that is held more than once, as one of its holders lists it.
@@ -56,10 +57,8 @@ pub struct Domain {
     images: Vec<(u32, [i8; 3])>,
     global_bodies: GlobalBodies,
     halo: sync::HaloExchange,
-    /// For contacts that images have made, the shift between their bodies; of those found last.
-    found_contact_shifts: Vec<(u32, [i8; 3])>,
-    /// The same of the contacts whose impulses are remembered.
-    contact_shifts: Vec<(u32, [i8; 3])>,
+    /// Memory for the shifts of contacts.
+    shift_scratch: Vec<ContactShift>,
     ghosts: usize,
     /// Processor seconds that solves have spent on talking to other ranks.
     communication_seconds: f64,
@@ -79,8 +78,7 @@ impl Domain {
             images: Vec::new(),
             global_bodies: GlobalBodies::default(),
             halo: sync::HaloExchange::default(),
-            found_contact_shifts: Vec::new(),
-            contact_shifts: Vec::new(),
+            shift_scratch: Vec::new(),
             ghosts: 0,
             communication_seconds: 0.0,
             balance: None,
@@ -132,6 +130,52 @@ impl Domain {
             }
         }
         self.global_bodies.ids.sort_unstable();
+    }
+
+    /// The first of the ids that no rank has given yet. All ranks call this.
+    pub(crate) fn agree_on_ids(&mut self, bodies: &mut Bodies) -> u64 {
+        // Where numbers are too large for exact doubles, the next one is above what rounding may have lost.
+        let mut end = [bodies.id_end() as f64];
+        self.comm.all_reduce(Reduction::Max, &mut end);
+        let end = if end[0] < 9e15 { end[0] as u64 } else { end[0].next_up() as u64 };
+        bodies.reserve_ids_below(end);
+        end
+    }
+
+    /// Whether a body that is added goes to all ranks: it is unbounded, or too large for neighbours.
+    fn becomes_global(&self, body: &Body) -> bool {
+        let reach = self.partition.reach();
+        body.shape.bounding_radius().is_none_or(|radius| radius >= reach && self.comm.size() > 1)
+    }
+
+    /// Brings a body that is to be added into the periodic cell, and says whether this rank takes it.
+    pub(crate) fn takes(&self, body: &mut Body) -> bool {
+        if self.becomes_global(body) {
+            return true;
+        }
+        body.position = self.periods.wrap(body.position, self.periods.wrap_shift(body.position));
+        self.partition.owner(body.position) == Some(self.partition.rank())
+    }
+
+    /// Adds a body that this rank [takes](Domain::takes). Images stand at the end of the columns until the next
+    /// exchange, and bodies that are added behind them move up then.
+    pub(crate) fn add(&mut self, world: &mut World, id: u64, body: Body) {
+        let is_global = self.becomes_global(&body);
+        let is_bounded = !body.shape.is_unbounded();
+        world.add_with_id(id, body);
+        if is_global {
+            let last = world.bodies.len() - 1;
+            world.bodies.ownership[last] = if self.comm.rank() == 0 { Ownership::Owned } else { Ownership::Ghost };
+        }
+        if is_global && is_bounded {
+            self.global_bodies.ids.push(id);
+            self.global_bodies.ids.sort_unstable();
+        }
+    }
+
+    /// Forgets bodies that every rank has.
+    pub(crate) fn forget_global(&mut self, is_gone: impl Fn(u64) -> bool) {
+        self.global_bodies.ids.retain(|&id| !is_gone(id));
     }
 
     /// This rank.
@@ -227,11 +271,6 @@ impl Domain {
         self.holders.reindex(place, order.len());
     }
 
-    /// For remembered contacts that images have made, the shift between their bodies.
-    pub(crate) fn contact_shifts(&mut self) -> &mut Vec<(u32, [i8; 3])> {
-        &mut self.contact_shifts
-    }
-
     /// Drops images from the end of the columns. Bodies that were added behind them move up.
     pub fn drop_images(&mut self, bodies: &mut Bodies) {
         let kept = bodies.len() - self.images.len();
@@ -247,27 +286,37 @@ impl Domain {
 
     /// After contacts were found: images give way to the bodies that they are images of.
     pub fn resolve_images(&mut self, bodies: &Bodies, contacts: &mut Contacts) {
-        self.found_contact_shifts.clear();
         let first = (bodies.len() - self.images.len()) as u32;
         if self.images.is_empty() {
             return;
         }
-        let mut contact_shifts = std::mem::take(&mut self.found_contact_shifts);
+        let mut shifts = std::mem::take(&mut self.shift_scratch);
         let rows = self.rows(bodies);
-        for i in 0..contacts.len() {
-            let [a, b] = contacts.pairs[i];
-            if b >= first {
-                let (s, t) = (rows.place(a).1, rows.place(b).1);
-                contact_shifts.push((i as u32, std::array::from_fn(|k| t[k] - s[k])));
+        shifts.clear();
+        for (i, &[a, b]) in contacts.pairs().iter().enumerate().filter(|(_, pair)| pair[1] >= first) {
+            let (s, t) = (rows.place(a).1, rows.place(b).1);
+            shifts.push((i as u32, minus(t, s)));
+        }
+        // A point near an image of A comes to A itself.
+        if contacts.has_general() {
+            for i in contacts.round()..contacts.len() {
+                let a = contacts.pairs()[i][0];
+                let (body, shift) = rows.place(a);
+                if a >= first {
+                    contacts.move_point(i, -self.periods.offset(minus(shift, rows.place(body).1)));
+                }
             }
         }
-        contacts.map_bodies(|row| rows.place(row).0, first as usize, &mut contact_shifts);
-        self.found_contact_shifts = contact_shifts;
+        contacts.set_shifts(shifts.iter().copied());
+        contacts.map_bodies(|row| rows.place(row).0, first as usize);
+        self.shift_scratch = shifts;
     }
 
-    /// The contacts found last are those whose impulses are remembered now.
-    pub(crate) fn store_contact_shifts(&mut self) {
-        std::mem::swap(&mut self.contact_shifts, &mut self.found_contact_shifts);
+    /// How far body B of a contact lies from where this rank has it, as A sees it, if the shift between the
+    /// two is this.
+    pub(crate) fn contact_offset(&self, [a, b]: [u32; 2], shift: [i8; 3]) -> DVec3 {
+        let here = |body: u32| self.holders.entry(body).map_or([0; 3], |entry| entry.shift);
+        self.periods.offset(minus(shift, minus(here(b), here(a))))
     }
 
     /// Which contacts are assigned to this rank.

@@ -11,6 +11,7 @@ use super::holders::{HolderLists, is_near};
 use super::start::{can_rebalance, cannot_divide, large_bodies, reach_of_many};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
+use crate::narrow::FeatureKey;
 use crate::partition::{Curve, Cuts, Morton, Partition, Periods, build};
 use crate::scene::{Scene, SceneError};
 use crate::util::bulk::PackColumn;
@@ -24,7 +25,6 @@ pub(crate) struct DomainSnapshot {
     holders: HolderLists,
     images: Vec<(u32, [i8; 3])>,
     global_bodies: Vec<u64>,
-    contact_shifts: Vec<(u32, [i8; 3])>,
     balance: Option<BalanceSnapshot>,
 }
 
@@ -37,7 +37,7 @@ struct BalanceSnapshot {
 }
 
 /// An impulse: ids of the bodies, ascending, which of their contacts, and the impulse on the first.
-pub(crate) type Impulse = ([u64; 2], u8, DVec3);
+pub(crate) type Impulse = ([u64; 2], FeatureKey, DVec3);
 
 impl Domain {
     /// Appends the state between two steps.
@@ -45,7 +45,6 @@ impl Domain {
         self.holders.write_snapshot(out);
         self.images.pack_column(out);
         self.global_bodies.ids.pack_column(out);
-        self.contact_shifts.pack_column(out);
         let range = self.partition.range().filter(|_| self.balance.is_some());
         let snapshot =
             self.balance.as_ref().zip(range).map(|(balance, range)| BalanceSnapshot::of(balance, range.curve.extent()));
@@ -73,7 +72,7 @@ impl Domain {
         cuts: &[u64],
         mut comm: Box<dyn Communicator>,
     ) -> Result<Self, SceneError> {
-        let DomainSnapshot { holders, images, global_bodies, contact_shifts, balance } = snapshot;
+        let DomainSnapshot { holders, images, global_bodies, balance } = snapshot;
         let partition: Result<Box<dyn Partition>, _> = match &balance {
             Some(balance) => {
                 let curve = Curve::around(&balance.curve, &scene.periods());
@@ -89,7 +88,6 @@ impl Domain {
         domain.holders = holders;
         domain.images = images;
         domain.global_bodies.ids = global_bodies;
-        domain.contact_shifts = contact_shifts;
         domain.balance = balance.map(|snapshot| snapshot.to_balance(Balance::new(&scene.domain, snapshot.numbers[3])));
         Ok(domain)
     }
@@ -144,11 +142,10 @@ fn home(periods: &Periods, x: DVec3) -> DVec3 {
 
 impl DomainSnapshot {
     /// Takes back what [`Domain::write_snapshot`] wrote, for these bodies.
-    pub(crate) fn read(from: &mut Unpacker<'_>, bodies: &Bodies, contacts: usize) -> Option<Self> {
+    pub(crate) fn read(from: &mut Unpacker<'_>, bodies: &Bodies) -> Option<Self> {
         let holders = HolderLists::read_snapshot(from, bodies.len())?;
         let (images, global_bodies): (Vec<(u32, [i8; 3])>, Vec<u64>) =
             (Vec::unpack_column(from)?, Vec::unpack_column(from)?);
-        let contact_shifts: Vec<(u32, [i8; 3])> = Vec::unpack_column(from)?;
         let balance = if from.take()? {
             let [low, high] = from.take()?;
             Some(BalanceSnapshot { curve: Aabb { low, high }, counts: from.take()?, numbers: from.take()? })
@@ -161,10 +158,8 @@ impl DomainSnapshot {
             && itself.iter().all(|ownership| *ownership != Ownership::Image)
             && images.iter().all(|image| (image.0 as usize) < itself.len() && is_near(image.1))
             && holders.entries.iter().all(|entry| (entry.body as usize) < itself.len())
-            && contact_shifts.iter().all(|entry| (entry.0 as usize) < contacts && is_near(entry.1))
-            && contact_shifts.is_sorted_by_key(|entry| entry.0)
             && balance.as_ref().is_none_or(|snapshot| snapshot.numbers[3] > 0.0);
-        is_valid.then_some(Self { holders, images, global_bodies, contact_shifts, balance })
+        is_valid.then_some(Self { holders, images, global_bodies, balance })
     }
 }
 

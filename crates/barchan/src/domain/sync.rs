@@ -17,10 +17,10 @@ use super::holders::{GLOBAL, HolderLists, NONE, minus, plus};
 use super::{Domain, DomainError};
 use crate::broad::{Aabb, hull};
 use crate::comm::Reduction;
-use crate::dynamics::WarmStart;
+use crate::narrow::{Contacts, FeatureKey};
 use crate::partition::Holder;
 use crate::util::pack::{LAYOUT, Pack, Unpacker};
-use crate::world::{Bodies, Motion, Ownership, Sharing, World};
+use crate::world::{Bodies, Ownership, Sharing, World};
 use barchan_parallel::reshape;
 use barchan_parallel::{CHUNK, Disjoint, for_chunks};
 use glam::DVec3;
@@ -58,10 +58,10 @@ pub(super) struct HaloExchange {
     /// By how many periods bodies were shifted to come back into the cell.
     wraps: Vec<[i8; 3]>,
     scratch: Vec<Holder>,
-    /// Impulses that have come: ids, feature, impulse on the first.
-    impulses: Vec<([u64; 2], u8, DVec3)>,
+    /// Impulses that have come: ids, key, impulse on the first.
+    impulses: Vec<([u64; 2], FeatureKey, DVec3)>,
     /// The same, from a new division of space.
-    pub(super) migrated_impulses: Vec<([u64; 2], u8, DVec3)>,
+    pub(super) migrated_impulses: Vec<([u64; 2], FeatureKey, DVec3)>,
 }
 
 impl HaloExchange {
@@ -91,23 +91,17 @@ fn ranks(holders: &[Holder]) -> impl Iterator<Item = u32> + '_ {
     holders.chunk_by(|a, b| a.rank == b.rank).map(|same| same[0].rank)
 }
 
-/// Writes a record of an impulse: ids, feature, impulse on the first.
-fn write_impulse((ids, feature, impulse): ([u64; 2], u8, DVec3), out: &mut Vec<u8>) {
-    (Tag::Impulse as u8).pack(out);
-    ids.pack(out);
-    feature.pack(out);
-    impulse.pack(out);
+/// An impulse between bodies of these ids, with the smaller id first.
+pub(crate) fn by_id(ids: [u64; 2], key: FeatureKey, impulse: DVec3) -> ([u64; 2], FeatureKey, DVec3) {
+    if ids[0] < ids[1] { (ids, key, impulse) } else { ([ids[1], ids[0]], key.reversed(), -impulse) }
 }
 
-/// Marks a body as gone: nothing meets it, nothing moves it, and nobody finds it by its id.
-pub(super) fn mark_removed(bodies: &mut Bodies, i: usize) {
-    bodies.ownership[i] = Ownership::Removed;
-    bodies.motion[i] = Motion::Fixed;
-    bodies.inverse_mass[i] = 0.0;
-    bodies.inverse_inertia[i] = DVec3::ZERO;
-    bodies.velocity[i] = DVec3::ZERO;
-    bodies.angular_velocity[i] = DVec3::ZERO;
-    bodies.id[i] = u64::MAX;
+/// Writes a record of an impulse: ids, key, impulse on the first.
+fn write_impulse((ids, key, impulse): ([u64; 2], FeatureKey, DVec3), out: &mut Vec<u8>) {
+    (Tag::Impulse as u8).pack(out);
+    ids.pack(out);
+    key.pack(out);
+    impulse.pack(out);
 }
 
 /// Appends the same body once more, some way off.
@@ -120,7 +114,7 @@ fn add_image(bodies: &mut Bodies, body: u32, offset: DVec3) {
 
 impl Domain {
     /// Brings bodies, copies and images up to date for a step of length `h`. Velocities are those
-    /// with which the step begins. `warm` has the impulses of the last step.
+    /// with which the step begins. `contacts` has the impulses of the last step.
     ///
     /// # Errors
     /// If a body cannot be followed; the same on all ranks.
@@ -129,12 +123,12 @@ impl Domain {
         world: &mut World,
         h: f64,
         margin: f64,
-        warm: &mut WarmStart,
+        contacts: &mut Contacts,
     ) -> Result<(), DomainError> {
         self.comm.stage("exchange of bodies");
         self.halo.impulses.clear();
-        if self.round(world, h, margin, warm, Round::First)? {
-            self.round(world, h, margin, warm, Round::Second)?;
+        if self.round(world, h, margin, contacts, Round::First)? {
+            self.round(world, h, margin, contacts, Round::Second)?;
         }
         self.halo.migrated_impulses.clear();
         Ok(())
@@ -146,13 +140,13 @@ impl Domain {
         world: &mut World,
         h: f64,
         margin: f64,
-        warm: &mut WarmStart,
+        contacts: &mut Contacts,
         round: Round,
     ) -> Result<bool, DomainError> {
         self.drop_images(&mut world.bodies);
         let mut found = self.find_holders(&mut world.bodies, h, margin)?;
         if found.reach > 0.0 {
-            self.extend_reach(world, h, margin, warm, found.reach)?;
+            self.extend_reach(world, h, margin, contacts, found.reach)?;
             found = self.find_holders(&mut world.bodies, h, margin)?;
             if found.reach > 0.0 {
                 return Err(self.too_far(&world.bodies, h, margin, found.reach));
@@ -160,14 +154,14 @@ impl Domain {
         }
         self.write_updates(&world.bodies);
         if round == Round::First {
-            self.write_impulses(&world.bodies, warm);
+            self.write_impulses(&world.bodies, contacts);
         }
         self.migrate_out(&mut world.bodies);
         let neighbours = self.partition.neighbours();
         let HaloExchange { outgoing, incoming, .. } = &mut self.halo;
         self.comm.exchange(neighbours, outgoing, incoming);
         self.read_updates(&mut world.bodies);
-        self.update_lists(&mut world.bodies, h, margin, warm);
+        self.update_lists(&mut world.bodies, h, margin, contacts);
         Ok(found.is_partial)
     }
 
@@ -192,11 +186,11 @@ impl Domain {
         world: &mut World,
         h: f64,
         margin: f64,
-        warm: &WarmStart,
+        contacts: &Contacts,
         reach: f64,
     ) -> Result<(), DomainError> {
         let error = self.too_far(&world.bodies, h, margin, reach);
-        if self.widen(world, warm, reach)? { Ok(()) } else { Err(error) }
+        if self.widen(world, contacts, reach)? { Ok(()) } else { Err(error) }
     }
 
     /// What to say if bodies reach too far (S4 eq. 7): the rank that owns the one names it.
@@ -352,20 +346,19 @@ impl Domain {
     }
 
     /// Impulses follow their contacts: writes those that other ranks will need.
-    fn write_impulses(&mut self, bodies: &Bodies, warm: &WarmStart) {
+    fn write_impulses(&mut self, bodies: &Bodies, contacts: &Contacts) {
         let (neighbours, rank, holders) = (self.partition.neighbours(), self.partition.rank(), &self.holders);
         let mut outgoing = std::mem::take(&mut self.halo.outgoing);
         let number = |rank: u32| neighbours.binary_search(&rank).ok();
         let fresh = &self.halo.fresh;
-        let mut contact_shifts = self.contact_shifts.iter().peekable();
-        for (k, ([a, b], feature, impulse)) in warm.entries().enumerate() {
+        let mut contact_shifts = contacts.shifts().iter().peekable();
+        for (k, ([a, b], key, impulse)) in contacts.entries().enumerate() {
             let known_shift = contact_shifts.next_if(|entry| entry.0 as usize == k).map(|entry| entry.1);
             let ids = [a, b].map(|body| bodies.id[body as usize]);
-            let (ids, impulse, [a, b], turned) = if ids[0] < ids[1] {
-                (ids, impulse, [a, b], false)
-            } else {
-                ([ids[1], ids[0]], -impulse, [b, a], true)
-            };
+            // By ascending id: so it is on all ranks.
+            let turned = ids[0] > ids[1];
+            let (ids, key, impulse) = by_id(ids, key, impulse);
+            let [a, b] = if turned { [b, a] } else { [a, b] };
             let assignee = match (fresh.entry(a), fresh.entry(b)) {
                 (Some(first), Some(second)) => {
                     let here = |body: u32| holders.entry(body).map_or([0; 3], |entry| entry.shift);
@@ -381,7 +374,7 @@ impl Domain {
                 _ => None,
             };
             if let Some(k) = assignee.filter(|&assignee| assignee != rank).and_then(number) {
-                write_impulse((ids, feature, impulse), &mut outgoing[k]);
+                write_impulse((ids, key, impulse), &mut outgoing[k]);
             }
         }
         // After a new division the owners have the impulses. A third rank may treat the contact, and
@@ -419,7 +412,7 @@ impl Domain {
                 bodies.position[i] += periods.offset(here.shift);
                 next.add(entry.id, entry.body, entry.owner, holders, rank);
             } else {
-                mark_removed(bodies, i);
+                bodies.mark_removed(i);
             }
         }
     }
@@ -463,7 +456,7 @@ impl Domain {
             let id = from.take::<u64>()?;
             let known = self.holders.find(id).map(|entry| entry.body as usize);
             if tag == Tag::Drop {
-                mark_removed(bodies, known?);
+                bodies.mark_removed(known?);
                 heard += 1;
                 continue;
             }
@@ -496,7 +489,7 @@ impl Domain {
     }
 
     /// Lists holders, links and images for the step.
-    fn update_lists(&mut self, bodies: &mut Bodies, h: f64, margin: f64, warm: &mut WarmStart) {
+    fn update_lists(&mut self, bodies: &mut Bodies, h: f64, margin: f64, contacts: &mut Contacts) {
         let rank = self.partition.rank();
         std::mem::swap(&mut self.holders, &mut self.halo.next);
         self.holders.sort(bodies.len());
@@ -518,10 +511,10 @@ impl Domain {
             (0..bodies.len() as u32).map(|i| (bodies.id[i as usize], i)).collect()
         };
         let local = |id: u64| shared(id).or_else(|| global_bodies.body(id)).or_else(|| all.get(&id).copied());
-        warm.receive(self.halo.migrated_impulses.iter().chain(&self.halo.impulses).filter_map(
-            |&([a, b], feature, impulse)| {
+        contacts.receive(self.halo.migrated_impulses.iter().chain(&self.halo.impulses).filter_map(
+            |&([a, b], key, impulse)| {
                 let [a, b] = [local(a)?, local(b)?];
-                Some(if a < b { ([a, b], feature, impulse) } else { ([b, a], feature, -impulse) })
+                Some(if a < b { ([a, b], key, impulse) } else { ([b, a], key.reversed(), -impulse) })
             },
         ));
 

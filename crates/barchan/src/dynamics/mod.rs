@@ -1,4 +1,4 @@
-//! From contacts to motion: the contact problem of a step, its warm start, and the time integration.
+//! From contacts to motion: the contact problem of a step, and the time integration.
 //!
 //! The problem itself and its solvers are a crate of their own, [`crate::cone`], which knows nothing of
 //! bodies, shapes and scenes.
@@ -6,8 +6,6 @@
 pub mod assemble;
 pub mod integrate;
 pub mod options;
-pub mod warm_start;
 
-pub use assemble::{FreeMotion, assemble};
+pub use assemble::{Assembly, AssemblyInput, FreeMotion};
 pub use options::ContactOptions;
-pub use warm_start::WarmStart;

@@ -1,118 +1,82 @@
-//! All contacts of a step, found in parallel and written in the order of the candidate pairs.
+//! The contacts of a step: one value that holds them from detection to the frame.
+//!
+//! A contact has its two bodies, a feature key, a point, a normal, a gap, and after the solve an impulse.
+//! Whoever needs them borrows this value: assembly, solver, frames, checkpoints, ranks. Round contacts
+//! come first, then general ones (`barchan_cone::Geometry`), each section grouped by body A, ascending, in
+//! the order of the candidate pairs, a body's walls after its neighbours.
+//!
+//! The point of a round contact is where A's surface meets the normal and needs no memory; general
+//! contacts have theirs stored. When the next step's contacts are found, what identifies the old ones and
+//! their impulses are kept beside them, for the warm start.
 
-use super::{Touch, at_most_one, sphere_sphere, visit};
-use crate::broad::Pairs;
-use crate::shape::Shape;
+use super::FeatureKey;
+use super::detect::Scratch;
 use crate::world::Bodies;
 use barchan_cone::ContactVec;
-use barchan_parallel::reshape;
-use barchan_parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks};
+use barchan_cone::lanes::LANES;
+use barchan_parallel::for_chunks_mut;
+use glam::DVec3;
 
-/// The assignment of contacts to ranks: which contacts of a world that is spread over ranks are this rank's.
-pub trait ContactAssignment: Sync {
-    /// Whether the contacts of two bounded bodies are.
-    fn is_assigned(&self, a: usize, b: usize) -> bool;
+/// Blocks of contacts a task.
+const BLOCK_CHUNK: usize = 256;
+
+/// One contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Indices of bodies A and B.
+    pub bodies: [u32; 2],
+    /// Which of several contacts of the same two bodies it is.
+    pub key: FeatureKey,
+    /// Where it is, in the world frame, near body A.
+    pub point: DVec3,
+    /// Unit normal, from B towards A.
+    pub normal: DVec3,
+    /// The impulse on A; the one on B is opposite.
+    pub impulse: DVec3,
 }
 
-/// The contacts of a step, grouped by body A.
+/// The shift, in periods, between the bodies of a contact across a periodic border: of B less that of A.
+pub(crate) type ContactShift = (u32, [i8; 3]);
+
+/// The contacts of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
-    /// Contacts of body A are `start[a]..start[a + 1]`.
-    pub start: Vec<u32>,
-    /// Bodies A and B.
-    pub pairs: Vec<[u32; 2]>,
-    /// Which of several contacts of the same two bodies this is.
-    pub features: Vec<u8>,
-    /// Unit normals, from B towards A.
-    pub normals: ContactVec,
-    /// Distances between the surfaces; negative where they overlap.
-    pub gaps: Vec<f64>,
-    /// Candidate partners of each body that touch it.
-    kept: Vec<u32>,
+    /// Contacts of body A are `start[a]..start[a + 1]`: in the first list round ones, in the second general
+    /// ones. The second is empty if there are none.
+    pub(crate) start: [Vec<u32>; 2],
+    pub(super) pairs: Vec<[u32; 2]>,
+    pub(super) keys: Vec<FeatureKey>,
+    pub(super) normals: ContactVec,
+    /// Points of the general contacts.
+    pub(super) points: ContactVec,
+    /// Distances between the surfaces; negative where they overlap. Known until the end of the step.
+    pub(super) gaps: Vec<f64>,
+    pub(super) impulses: ContactVec,
+    pub(super) shifts: Vec<ContactShift>,
+    pub(super) previous: Previous,
+    /// Impulses of contacts that another rank has treated.
+    pub(super) received: Vec<([u32; 2], FeatureKey, DVec3)>,
+    pub(super) scratch: Scratch,
 }
 
-/// How far bodies overlap.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Penetration {
-    /// The deepest overlap.
-    pub max: f64,
-    /// The mean over contacts that overlap.
-    pub mean: f64,
+/// What the warm start needs of the step before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Previous {
+    start: [Vec<u32>; 2],
+    pairs: Vec<[u32; 2]>,
+    keys: Vec<FeatureKey>,
+    impulses: ContactVec,
 }
 
-/// Overlaps, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OverlapSums {
-    /// The deepest.
-    pub max: f64,
-    /// Their sum.
-    pub sum: f64,
-    /// How many there are.
-    pub count: usize,
-}
-
-impl OverlapSums {
-    /// The deepest and the mean.
-    pub fn penetration(&self) -> Penetration {
-        Penetration { max: self.max, mean: if self.count > 0 { self.sum / self.count as f64 } else { 0.0 } }
+impl Previous {
+    /// The impulse of a contact.
+    #[inline]
+    fn find(&self, pair: [u32; 2], key: FeatureKey) -> Option<DVec3> {
+        let a = pair[0] as usize;
+        let own = |start: &Vec<u32>| Some(*start.get(a)? as usize..*start.get(a + 1)? as usize);
+        let is_it = |&k: &usize| self.pairs[k] == pair && self.keys[k] == key;
+        self.start.iter().filter_map(own).find_map(|mut own| own.find(is_it)).map(|k| self.impulses.get(k))
     }
-}
-
-/// The gap up to which a pair counts as a contact at rest: the margin.
-#[inline(always)]
-fn margin_of(bodies: &Bodies, a: usize, b: usize, margin: f64) -> f64 {
-    let size = |j: usize| bodies.shape[j].bounding_radius().unwrap_or(0.0);
-    margin * (size(a) + size(b))
-}
-
-/// What a pair can close in this step at its present relative velocity. With the margin, never
-/// more than what the hulls have grown, and the same in every frame of reference.
-#[inline(always)]
-fn closing(bodies: &Bodies, a: usize, b: usize, h: f64) -> f64 {
-    let mut velocity = bodies.velocity[a] - bodies.velocity[b];
-    if bodies.is_wall(b) {
-        velocity -= bodies.angular_velocity[b].cross(bodies.position[a] - bodies.position[b]);
-    }
-    h * velocity.length()
-}
-
-/// Calls `found` for every contact between two bodies, unless neither can move.
-///
-/// Bodies that can have one contact only, and have it within the margin, need no look at their
-/// velocities.
-#[inline(always)]
-fn touches(bodies: &Bodies, a: usize, b: usize, h: f64, margin: f64, mut found: impl FnMut(Touch)) {
-    if bodies.inverse_mass[a] == 0.0 && bodies.inverse_mass[b] == 0.0 {
-        return;
-    }
-    let margin = margin_of(bodies, a, b, margin);
-    if at_most_one(bodies, a, b) {
-        let mut done = false;
-        visit(bodies, a, b, margin, |touch| {
-            done = true;
-            found(touch);
-        });
-        if done {
-            return;
-        }
-    }
-    visit(bodies, a, b, margin + closing(bodies, a, b, h), found);
-}
-
-/// How many contacts two bodies have.
-///
-/// Most pairs are spheres, and whether they touch is a coin toss: for them without a branch on it.
-#[inline(always)]
-fn count_touches(bodies: &Bodies, a: usize, b: usize, h: f64, margin: f64) -> u32 {
-    if let (Shape::Sphere(s), Shape::Sphere(t)) = (&bodies.shape[a], &bodies.shape[b]) {
-        let moves = (bodies.inverse_mass[a] != 0.0) | (bodies.inverse_mass[b] != 0.0);
-        let reach = margin_of(bodies, a, b, margin) + closing(bodies, a, b, h);
-        let near = sphere_sphere::within(bodies.position[a], s.radius, bodies.position[b], t.radius, reach);
-        return u32::from(moves & near);
-    }
-    let mut count = 0;
-    touches(bodies, a, b, h, margin, |_| count += 1);
-    count
 }
 
 impl Contacts {
@@ -126,133 +90,158 @@ impl Contacts {
         self.pairs.is_empty()
     }
 
-    /// How far bodies overlap.
-    pub fn penetration(&self) -> Penetration {
-        self.overlap().penetration()
+    /// How many are round; the general ones come after them.
+    pub fn round(&self) -> usize {
+        self.len() - self.points.len()
     }
 
-    /// What the overlaps of all contacts add up to.
-    pub fn overlap(&self) -> OverlapSums {
-        let mut overlap = OverlapSums::default();
-        for &gap in self.gaps.iter().filter(|&&gap| gap < 0.0) {
-            overlap.max = overlap.max.max(-gap);
-            overlap.sum -= gap;
-            overlap.count += 1;
+    /// Bodies A and B of each contact.
+    pub fn pairs(&self) -> &[[u32; 2]] {
+        &self.pairs
+    }
+
+    /// Which of several contacts of the same two bodies each is.
+    pub fn keys(&self) -> &[FeatureKey] {
+        &self.keys
+    }
+
+    /// Unit normals, from B towards A.
+    pub fn normals(&self) -> &ContactVec {
+        &self.normals
+    }
+
+    /// Points of the general contacts, in their order.
+    pub fn general_points(&self) -> &ContactVec {
+        &self.points
+    }
+
+    /// Distances between the surfaces before the step; negative where they overlap.
+    pub fn gaps(&self) -> &[f64] {
+        &self.gaps
+    }
+
+    /// Impulses on bodies A.
+    pub fn impulses(&self) -> &ContactVec {
+        &self.impulses
+    }
+
+    /// What a solve reads and writes: pairs and normals, and the impulses.
+    pub(crate) fn for_solve(&mut self) -> (&[[u32; 2]], &ContactVec, &mut ContactVec) {
+        (&self.pairs, &self.normals, &mut self.impulses)
+    }
+
+    /// Whether there are contacts of bodies that can move and are not round.
+    pub(crate) fn has_general(&self) -> bool {
+        !self.points.is_empty()
+    }
+
+    /// Sets the shifts of contacts across a periodic border, ascending by contact.
+    pub(crate) fn set_shifts(&mut self, shifts: impl Iterator<Item = ContactShift>) {
+        self.shifts.clear();
+        self.shifts.extend(shifts);
+    }
+
+    /// Moves the point of a general contact.
+    pub(crate) fn move_point(&mut self, contact: usize, offset: DVec3) {
+        if let Some(k) = contact.checked_sub(self.round()) {
+            self.points.set(k, self.points.get(k) + offset);
         }
-        overlap
     }
 
-    /// Finds all contacts among candidate pairs, and of bounded bodies with unbounded ones, in a
-    /// step of length `h`. Counts first, dropping from `pairs` what does not touch, and then
-    /// writes, so that every contact has its place before any thread starts.
-    ///
-    /// With `assignment`, contacts of bounded bodies are kept only where it says so. Contacts with unbounded
-    /// ones belong to the rank that owns the body.
-    pub fn detect(
-        &mut self,
-        bodies: &Bodies,
-        pairs: &mut Pairs,
-        unbounded: &[u32],
-        h: f64,
-        margin: f64,
-        assignment: Option<&dyn ContactAssignment>,
-    ) {
-        let n = bodies.len();
-        let walls = |a: usize| if bodies.is_owned_and_bounded(a) { unbounded } else { &[] };
+    /// Shifts between the bodies of contacts across a periodic border, ascending by contact.
+    pub(crate) fn shifts(&self) -> &[ContactShift] {
+        &self.shifts
+    }
 
-        // Candidates that touch move to the front of each body's list.
-        reshape(&mut self.kept, n);
-        reshape(&mut self.start, n + 1);
-        self.start[n] = 0;
-        let counts = Disjoint::new(&mut self.start);
-        pairs.filter(&mut self.kept, |a, partners| {
-            let (mut kept, mut count) = (0, 0);
-            for k in 0..partners.len() {
-                let b = partners[k];
-                let mut found = count_touches(bodies, a, b as usize, h, margin);
-                if let Some(assignment) = assignment
-                    && found > 0
-                    && !assignment.is_assigned(a, b as usize)
-                {
-                    found = 0;
+    /// The shift between the bodies of a contact, if it is across a periodic border.
+    pub(crate) fn shift(&self, contact: usize) -> Option<[i8; 3]> {
+        self.shifts.binary_search_by_key(&(contact as u32), |entry| entry.0).ok().map(|k| self.shifts[k].1)
+    }
+
+    /// A contact of a world of these bodies.
+    pub fn get(&self, i: usize, bodies: &Bodies) -> Contact {
+        let (pair, normal) = (self.pairs[i], self.normals.get(i));
+        let point = match i.checked_sub(self.round()) {
+            Some(k) => self.points.get(k),
+            None => {
+                let a = pair[0] as usize;
+                bodies.position[a] - normal * bodies.shape[a].bounding_radius().unwrap_or(0.0)
+            }
+        };
+        Contact { bodies: pair, key: self.keys[i], point, normal, impulse: self.impulses.get(i) }
+    }
+
+    /// All contacts of a world of these bodies.
+    pub fn iter<'a>(&'a self, bodies: &'a Bodies) -> impl Iterator<Item = Contact> + 'a {
+        (0..self.len()).map(|i| self.get(i, bodies))
+    }
+
+    /// Forgets the contacts and all that was remembered.
+    pub fn clear(&mut self) {
+        *self = Self { scratch: std::mem::take(&mut self.scratch), ..Self::default() };
+    }
+
+    /// Makes room for the contacts of a new step: those here become the previous ones.
+    pub(super) fn begin_step(&mut self) {
+        let Self { start, pairs, keys, impulses, previous, shifts, .. } = self;
+        // Two sets of the same vectors take turns, so that no step asks for memory.
+        std::mem::swap(start, &mut previous.start);
+        std::mem::swap(pairs, &mut previous.pairs);
+        std::mem::swap(keys, &mut previous.keys);
+        std::mem::swap(impulses, &mut previous.impulses);
+        shifts.clear();
+    }
+
+    /// Sets impulses to those of the step before, matched by bodies and key; zero where there was no such
+    /// contact. Vectors of the world frame need no turning: every solver projects them onto the cones.
+    pub fn warm_start(&mut self) {
+        self.impulses.resize(self.pairs.len());
+        let Self { pairs, keys, impulses, previous, .. } = self;
+        for_chunks_mut(impulses.blocks_mut(), BLOCK_CHUNK, |range, blocks| {
+            for i in range.start * LANES..(range.end * LANES).min(pairs.len()) {
+                let ([a, b], key) = (pairs[i], keys[i]);
+                // Contacts across a periodic border may come the other way round.
+                let known = previous.find([a, b], key);
+                let known = known.or_else(|| previous.find([b, a], key.reversed()).map(|impulse| -impulse));
+                if let Some(impulse) = known {
+                    blocks[i / LANES - range.start].set_lane(i % LANES, impulse);
                 }
-                partners[kept] = b;
-                kept += usize::from(found > 0);
-                count += found;
-            }
-            for &b in walls(a) {
-                count += count_touches(bodies, a, b as usize, h, margin);
-            }
-            // SAFETY: slot a belongs to body a alone.
-            unsafe { counts.write(a, count) };
-            kept as u32
-        });
-        let total = exclusive_scan(&mut self.start);
-
-        reshape(&mut self.pairs, total);
-        reshape(&mut self.features, total);
-        reshape(&mut self.gaps, total);
-        self.normals.reshape(total);
-        let (start, kept, pairs) = (&self.start, &self.kept, &*pairs);
-        let (out_pairs, out_features) = (Disjoint::new(&mut self.pairs), Disjoint::new(&mut self.features));
-        let (out_gaps, out_normals) = (Disjoint::new(&mut self.gaps), Disjoint::new(self.normals.flat_mut()));
-        for_chunks(n, CHUNK, |range| {
-            for a in range {
-                let mut i = start[a] as usize;
-                let near = &pairs.of(a)[..kept[a] as usize];
-                // Most bodies touch no wall: their count tells.
-                let walls = if start[a + 1] - start[a] > kept[a] { walls(a) } else { &[] };
-                for &b in near.iter().chain(walls) {
-                    touches(bodies, a, b as usize, h, margin, |touch| {
-                        // SAFETY: places start[a]..start[a + 1] belong to body a alone.
-                        unsafe {
-                            out_pairs.write(i, [a as u32, b]);
-                            out_features.write(i, touch.feature);
-                            out_gaps.write(i, touch.gap);
-                            for component in 0..3 {
-                                out_normals.write(ContactVec::flat_index(i, component), touch.normal[component]);
-                            }
-                        }
-                        i += 1;
-                    });
-                }
             }
         });
+        let mut received = std::mem::take(&mut self.received);
+        for (pair, key, impulse) in received.drain(..) {
+            if let Some(i) = self.find(pair, key) {
+                self.impulses.set(i, impulse);
+            } else if let Some(i) = self.find([pair[1], pair[0]], key.reversed()) {
+                self.impulses.set(i, -impulse);
+            }
+        }
+        self.received = received;
     }
 
-    /// Gives other indices to bodies: those from `bodies` on are others by another name. `contact_shifts` are
-    /// kept with the contacts that they number.
-    pub(crate) fn map_bodies(
-        &mut self,
-        name: impl Fn(u32) -> u32,
-        bodies: usize,
-        contact_shifts: &mut [(u32, [i8; 3])],
-    ) {
-        let in_order = self.start[bodies] as usize == self.len();
-        for pair in &mut self.pairs {
-            *pair = pair.map(&name);
-        }
-        self.start.truncate(bodies + 1);
-        if in_order {
-            return;
-        }
-        // Bodies A with another name: rare.
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_by_key(|&i| self.pairs[i as usize][0]);
-        let mut place = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = new as u32;
-        }
-        contact_shifts.iter_mut().for_each(|entry| entry.0 = place[entry.0 as usize]);
-        contact_shifts.sort_unstable();
-        let from = |i: &u32| *i as usize;
-        let normals: Vec<_> = order.iter().map(from).map(|i| self.normals.get(i)).collect();
-        self.normals = ContactVec::from_slice(&normals);
-        self.pairs = order.iter().map(from).map(|i| self.pairs[i]).collect();
-        self.features = order.iter().map(from).map(|i| self.features[i]).collect();
-        self.gaps = order.iter().map(from).map(|i| self.gaps[i]).collect();
-        self.start.fill(0);
-        self.pairs.iter().for_each(|pair| self.start[pair[0] as usize] += 1);
-        exclusive_scan(&mut self.start);
+    /// Takes impulses of the last step from other ranks, for the next [`Contacts::warm_start`]: bodies A and
+    /// B, which of their contacts, and the impulse on A.
+    pub fn receive(&mut self, impulses: impl Iterator<Item = ([u32; 2], FeatureKey, DVec3)>) {
+        self.received.clear();
+        self.received.extend(impulses);
+    }
+
+    /// The contacts with their impulses: bodies A and B, the key, and the impulse on A.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = ([u32; 2], FeatureKey, DVec3)> + '_ {
+        (0..self.len()).map(|i| (self.pairs[i], self.keys[i], self.impulses.get(i)))
+    }
+
+    /// Sets all impulses to zero.
+    pub fn cold_start(&mut self) {
+        self.received.clear();
+        self.impulses.resize(self.pairs.len());
+    }
+
+    /// The contact of these bodies with this key.
+    fn find(&self, pair: [u32; 2], key: FeatureKey) -> Option<usize> {
+        let a = pair[0] as usize;
+        let own = |start: &Vec<u32>| Some(*start.get(a)? as usize..*start.get(a + 1)? as usize);
+        let is_it = |&k: &usize| self.pairs[k] == pair && self.keys[k] == key;
+        self.start.iter().filter_map(own).find_map(|mut own| own.find(is_it))
     }
 }

@@ -5,11 +5,21 @@
 //! neighbours.
 
 pub mod contacts;
+pub mod detect;
+mod key;
+pub mod overlap;
+mod reindex;
+mod snapshot;
 mod sphere_container;
 mod sphere_half_space;
 mod sphere_sphere;
 
-pub use contacts::{ContactAssignment, Contacts, OverlapSums, Penetration};
+pub(crate) use contacts::ContactShift;
+pub use contacts::{Contact, Contacts};
+pub(crate) use detect::is_general;
+pub use detect::{ContactAssignment, Detection};
+pub use key::FeatureKey;
+pub use overlap::{OverlapSums, Penetration};
 
 use crate::shape::Shape;
 use crate::world::Bodies;
@@ -17,13 +27,15 @@ use glam::DVec3;
 
 /// A contact point between two bodies, A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touch {
+pub struct ContactPoint {
+    /// Where it is: in the middle between the surfaces.
+    pub point: DVec3,
     /// Unit normal, from B towards A.
     pub normal: DVec3,
     /// Distance between the surfaces; negative where they overlap.
     pub gap: f64,
     /// Which of several contacts of the same two bodies this is.
-    pub feature: u8,
+    pub key: FeatureKey,
 }
 
 /// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
@@ -34,7 +46,7 @@ pub struct Touch {
 ///
 /// Unbounded shapes stand second and never meet each other.
 #[inline(always)]
-pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(Touch)) {
+pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {
     let (xa, xb) = (bodies.position[a], bodies.position[b]);
     match (&bodies.shape[a], &bodies.shape[b]) {
         (Shape::Sphere(s), Shape::Sphere(t)) => sphere_sphere::visit(xa, s.radius, xb, t.radius, reach, found),

@@ -3,7 +3,7 @@
 //! Walls are taken as whole planes, so a sphere in a corner has three contacts. A sphere that
 //! has left through a missing wall is no longer held by the others once it is wholly beyond.
 
-use super::Touch;
+use super::{ContactPoint, FeatureKey};
 use crate::shape::Container;
 use glam::{DQuat, DVec3};
 
@@ -15,7 +15,7 @@ pub(super) fn visit(
     turn: DQuat,
     container: &Container,
     reach: f64,
-    found: &mut impl FnMut(Touch),
+    found: &mut impl FnMut(ContactPoint),
 ) {
     let local = turn.conjugate() * (x - centre);
     let half = container.half_extents;
@@ -36,7 +36,8 @@ pub(super) fn visit(
         let gap = half[axis] - side * local[axis] - radius;
         if gap <= reach {
             let normal = turn * (DVec3::AXES[axis] * -side);
-            found(Touch { normal, gap, feature: face as u8 });
+            let point = x - normal * (radius + 0.5 * gap);
+            found(ContactPoint { point, normal, gap, key: FeatureKey::on_b(face as u32) });
         }
     }
 }
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
     use crate::shape::Face;
 
-    fn touches(x: DVec3, open: Vec<Face>, turn: DQuat) -> Vec<Touch> {
+    fn touches(x: DVec3, open: Vec<Face>, turn: DQuat) -> Vec<ContactPoint> {
         let container = Container { half_extents: DVec3::new(1.0, 2.0, 3.0), open };
         let mut seen = Vec::new();
         visit(x, 0.5, DVec3::ZERO, turn, &container, 0.1, &mut |t| seen.push(t));
@@ -59,7 +60,7 @@ mod tests {
         let wall = touches(DVec3::new(0.45, 0.0, 0.0), vec![], DQuat::IDENTITY);
         assert_eq!(wall.len(), 1);
         assert_eq!(wall[0].normal, -DVec3::X);
-        assert!((wall[0].gap - 0.05).abs() < 1e-15 && wall[0].feature == 1);
+        assert!((wall[0].gap - 0.05).abs() < 1e-15 && wall[0].key == FeatureKey::on_b(1));
         assert_eq!(touches(DVec3::new(0.5, 1.5, -2.5), vec![], DQuat::IDENTITY).len(), 3);
         assert!(touches(DVec3::new(0.0, 0.0, 2.9), vec![Face::HighZ], DQuat::IDENTITY).is_empty());
         assert!(touches(DVec3::new(0.5, 0.0, 3.6), vec![Face::HighZ], DQuat::IDENTITY).is_empty());

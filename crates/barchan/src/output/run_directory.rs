@@ -15,7 +15,7 @@ use super::{
 };
 use crate::comm::Communicator;
 use crate::world::Bodies;
-use barchan_cone::Problem;
+use barchan_cone::ProblemRef;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -264,7 +264,7 @@ impl RunDirectory {
     }
 
     /// Writes the contact problem of a step.
-    pub fn write_problem(&self, step: u64, problem: &Problem) -> Result<(), OutputError> {
+    pub fn write_problem(&self, step: u64, problem: ProblemRef<'_>) -> Result<(), OutputError> {
         write_whole(&self.path.join(format!("problem-{step}.txt")), |file| problem.write(file))
     }
 

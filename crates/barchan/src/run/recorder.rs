@@ -11,7 +11,7 @@ use crate::output::{
 };
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
-use barchan_cone::Problem;
+use barchan_cone::ProblemRef;
 use std::time::Instant;
 
 /// Writes the files of a run, and counts the seconds that takes. Every rank has one, and all of them
@@ -172,7 +172,7 @@ impl Recorder {
     }
 
     /// Writes a contact problem.
-    pub(super) fn problem(&mut self, step: u64, problem: &Problem) -> Result<(), OutputError> {
+    pub(super) fn problem(&mut self, step: u64, problem: ProblemRef<'_>) -> Result<(), OutputError> {
         let start = Instant::now();
         let result = self.directory.write_problem(step, problem);
         self.spent.output.add(start);

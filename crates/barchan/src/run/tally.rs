@@ -105,7 +105,7 @@ impl Tally {
 
     /// What each rank had and did, for rank 0 of several.
     fn by_rank(&self, scene: &Scene, simulation: &mut Simulation) -> Option<ByRank> {
-        let contacts = simulation.impulses().count() as u64;
+        let contacts = simulation.contacts().len() as u64;
         let bodies = simulation.world.bodies.owned_bounded_len() as u64;
         let domain = simulation.domain().filter(|domain| domain.ranks() > 1)?;
         let traffic = domain.traffic();

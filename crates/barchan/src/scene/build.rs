@@ -180,6 +180,7 @@ impl Scene {
                     group: spec.group,
                     motion: spec.motion,
                     rotation: spec.rotation,
+                    mass: None,
                 };
                 world.add_with_id(id, body);
             }

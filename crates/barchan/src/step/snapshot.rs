@@ -4,9 +4,8 @@
 //! |---|---|
 //! | the world | positions, velocities, forces, prescribed motions, time; the order of bodies in memory is the order of sums |
 //! | steps, and when the order was last looked at | when bodies are sorted next |
-//! | impulses of the last step | the next solve starts from them |
+//! | contacts of the last step with their impulses | the next solve starts from them, and a frame of the state shows them |
 //! | the solver's memory | so does the step length of APGD |
-//! | normals of the last step's contacts | a frame of the state shows them |
 //! | the domain | who holds which body, images, cuts of the curve and when it is cut next |
 //!
 //! Materials and options are those of the scene. Hulls, pairs, contacts and the rest of the problem are
@@ -14,13 +13,11 @@
 
 use super::{Simulation, StepOptions, fit_for_ranks};
 use crate::comm::Communicator;
-use crate::domain::{Domain, DomainSnapshot, Impulse};
-use crate::dynamics::WarmStart;
+use crate::domain::{Domain, DomainSnapshot, Impulse, by_id};
+use crate::narrow::{Contacts, FeatureKey};
 use crate::scene::{Location, Scene, SceneError, Time};
-use crate::util::bulk::PackColumn;
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Ownership, World};
-use barchan_cone::ContactVec;
 use std::collections::HashMap;
 
 /// A simulation between two steps, or one rank's part of it.
@@ -30,9 +27,7 @@ pub struct Snapshot {
     ordered: Option<u64>,
     lipschitz: [Option<f64>; 2],
     world: World,
-    warm: WarmStart,
-    /// Of the contacts in `warm`; none where they are not known.
-    normals: ContactVec,
+    contacts: Contacts,
     domain: Option<DomainSnapshot>,
 }
 
@@ -42,16 +37,14 @@ impl Snapshot {
         let (steps, ordered, lipschitz): (u64, Option<u64>, [Option<f64>; 2]) =
             (from.take()?, from.take()?, from.take()?);
         let world = World::read_snapshot(from)?;
-        let warm = WarmStart::read_snapshot(from, world.bodies.len())?;
-        let contacts = warm.impulses().len();
-        let normals = ContactVec::unpack_column(from).filter(|normals| [0, contacts].contains(&normals.len()))?;
-        let domain = if from.take()? { Some(DomainSnapshot::read(from, &world.bodies, contacts)?) } else { None };
+        let contacts = Contacts::read_snapshot(from, world.bodies.len())?;
+        let domain = if from.take()? { Some(DomainSnapshot::read(from, &world.bodies)?) } else { None };
         let bodies = domain.as_ref().map_or(world.bodies.len(), |domain| domain.bodies(&world.bodies));
         let is_valid = steps < Time::MOST_STEPS
             && ordered.is_none_or(|step| step <= steps)
             && lipschitz.iter().flatten().all(|estimate| estimate.is_finite() && *estimate >= 0.0)
-            && warm.iter().all(|(pair, _)| pair.iter().all(|&body| (body as usize) < bodies));
-        is_valid.then_some(Self { steps, ordered, lipschitz, world, warm, normals, domain })
+            && contacts.pairs().iter().flatten().all(|&body| (body as usize) < bodies);
+        is_valid.then_some(Self { steps, ordered, lipschitz, world, contacts, domain })
     }
 
     /// Steps done.
@@ -81,9 +74,9 @@ impl Snapshot {
 
     /// The impulses with the ids of their bodies.
     fn impulses(&self) -> impl Iterator<Item = ([u32; 2], Impulse)> + '_ {
-        self.warm.entries().map(|(pair, feature, impulse)| {
-            let [a, b] = pair.map(|i| self.world.bodies.id[i as usize]);
-            (pair, if a < b { ([a, b], feature, impulse) } else { ([b, a], feature, -impulse) })
+        self.contacts.entries().map(|(pair, key, impulse)| {
+            let ids = pair.map(|i| self.world.bodies.id[i as usize]);
+            (pair, by_id(ids, key, impulse))
         })
     }
 
@@ -98,15 +91,12 @@ impl Simulation {
     pub fn write_snapshot(&mut self, out: &mut Vec<u8>) {
         // Most of it is bodies and contacts: no byte is to be moved twice.
         let a_body: usize = Bodies::COLUMNS.iter().map(|column| column.bytes).sum();
-        out.reserve(self.world.bodies.len() * (a_body + 8) + self.warm.impulses().len() * 58 + (1 << 16));
+        out.reserve(self.world.bodies.len() * (a_body + 8) + self.contacts.len() * 58 + (1 << 16));
         self.steps.pack(out);
         self.ordered.pack(out);
         self.solver.lipschitz_estimates().pack(out);
         self.world.write_snapshot(out);
-        self.warm.write_snapshot(out);
-        // Whoever has forgotten the impulses has no contacts to show.
-        let normals = Some(&self.problem.normals).filter(|normals| normals.len() == self.warm.impulses().len());
-        normals.unwrap_or(&ContactVec::default()).pack_column(out);
+        self.contacts.write_snapshot(out);
         self.domain.is_some().pack(out);
         if let Some(domain) = &self.domain {
             domain.write_snapshot(out);
@@ -126,12 +116,11 @@ impl Simulation {
     ) -> Result<Self, SceneError> {
         let empty = scene.build_empty();
         let World { materials, .. } = SceneError::agree(&mut *comm, empty)?;
-        let Snapshot { steps, ordered, lipschitz, world, warm, normals, domain } = snapshot;
+        let Snapshot { steps, ordered, lipschitz, world, contacts, domain } = snapshot;
         let domain = domain.map(|domain| Domain::resume(scene, domain, cuts, comm)).transpose()?;
         let mut this = Self::new(World { materials, ..world }, StepOptions::from(scene));
         this.solver.set_lipschitz_estimates(lipschitz);
-        this.problem.normals = normals;
-        Ok(Self { steps, ordered, warm, domain, ..this })
+        Ok(Self { steps, ordered, contacts, domain, ..this })
     }
 
     /// Goes on from `parts` such pieces on another number of ranks. `read` gives one of them. All ranks
@@ -158,10 +147,11 @@ impl Simulation {
                 pieces.take(&read(part)?, &mut world, |_| true, |_| true);
             }
             let Pieces { impulses, steps, lipschitz } = pieces;
-            let warm = warm_start(&world.bodies, impulses);
+            let mut contacts = Contacts::default();
+            contacts.receive(local_impulses(&world.bodies, impulses));
             let mut this = Self::new(world, StepOptions::from(scene));
             this.solver.set_lipschitz_estimates(lipschitz);
-            return Ok(Self { steps, warm, ..this });
+            return Ok(Self { steps, contacts, ..this });
         }
         let mut places = Vec::new();
         let looked = (rank..parts).step_by(ranks).try_for_each(|part| {
@@ -229,15 +219,13 @@ impl Pieces {
     }
 }
 
-/// Impulses by ids, for these bodies.
-fn warm_start(bodies: &Bodies, impulses: Vec<Impulse>) -> WarmStart {
+/// Impulses by ids, as impulses between these bodies.
+fn local_impulses(
+    bodies: &Bodies,
+    impulses: Vec<Impulse>,
+) -> impl Iterator<Item = ([u32; 2], FeatureKey, glam::DVec3)> + use<> {
     let index: HashMap<u64, u32> = (0..).zip(&bodies.id).map(|(i, &id)| (id, i)).collect();
-    let is_wall = |i: u32| bodies.is_wall(i as usize);
-    let entries = impulses.into_iter().filter_map(|([a, b], feature, impulse)| {
-        let [a, b] = [*index.get(&a)?, *index.get(&b)?];
-        // Contacts stand with the body of smaller index, and never with a wall.
-        let turned = is_wall(a) || (a > b && !is_wall(b));
-        Some(if turned { ([b, a], feature, -impulse) } else { ([a, b], feature, impulse) })
-    });
-    WarmStart::from_entries(entries.collect(), bodies.len())
+    impulses
+        .into_iter()
+        .filter_map(move |([a, b], key, impulse)| Some(([*index.get(&a)?, *index.get(&b)?], key, impulse)))
 }

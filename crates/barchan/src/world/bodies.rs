@@ -1,6 +1,7 @@
 //! Bodies as columns, each declared once with the way it would be shared between ranks.
 
-use crate::shape::Shape;
+use super::index::IdIndex;
+use crate::shape::{MassProperties, Shape};
 use crate::util::bulk::{Fixed, PackColumn};
 use crate::util::pack::{Pack, Unpacker};
 use glam::{DQuat, DVec3};
@@ -109,15 +110,20 @@ macro_rules! columns {
     (@pack $sharing:ident $value:expr, $out:ident) => { $value.pack($out) };
     (@unpack Derived $value:expr, $from:ident) => {};
     (@unpack $sharing:ident $value:expr, $from:ident) => { $value = $from.take()? };
-    ($($(#[$doc:meta])* $name:ident: $type:ty => $sharing:ident,)*) => {
+    ($($(#[$doc:meta])* $visibility:vis $name:ident: $type:ty => $sharing:ident,)*) => {
         /// The bodies of a world, a column each property. All columns have the same length;
         /// index `i` of each belongs to the same body. Indices change when bodies are
         /// re-ordered, ids never.
+        ///
+        /// What a program may set freely are the columns that are public. Those that must agree with each
+        /// other are read through functions of their names, and changed through
+        /// [`crate::step::Simulation`].
         #[derive(Clone, Debug, Default)]
         pub struct Bodies {
-            $($(#[$doc])* pub $name: Vec<$type>,)*
+            $($(#[$doc])* $visibility $name: Vec<$type>,)*
             next_id: u64,
             sharers: IdSharers,
+            index: IdIndex,
         }
 
         impl Bodies {
@@ -129,6 +135,7 @@ macro_rules! columns {
             /// Re-orders all columns: the body at `order[i]` moves to index `i`. What is not in the
             /// order is dropped.
             pub fn permute(&mut self, order: &[u32]) {
+                self.index.clear();
                 $(
                     let old = std::mem::take(&mut self.$name);
                     self.$name = order.iter().map(|&i| old[i as usize].clone()).collect();
@@ -142,6 +149,7 @@ macro_rules! columns {
 
             /// Shortens all columns.
             pub(crate) fn truncate(&mut self, len: usize) {
+                self.index.clear();
                 $(self.$name.truncate(len);)*
             }
 
@@ -159,6 +167,7 @@ macro_rules! columns {
 
             /// Takes back what [`Bodies::pack`] wrote, into the body at `index`.
             pub(crate) fn unpack(&mut self, index: usize, sharing: &[Sharing], from: &mut Unpacker<'_>) -> Option<()> {
+                self.index.clear();
                 $(if sharing.contains(&Sharing::$sharing) {
                     columns!(@unpack $sharing self.$name[index], from);
                 })*
@@ -175,7 +184,9 @@ macro_rules! columns {
             pub(crate) fn read_snapshot(from: &mut Unpacker<'_>) -> Option<Self> {
                 let [next_id, rank, ranks] = from.take()?;
                 $(let $name = Vec::unpack_column(from)?;)*
-                let this = Self { $($name,)* next_id, sharers: IdSharers { rank, ranks } };
+                let sharers = IdSharers { rank, ranks };
+                let index = IdIndex::default();
+                let this = Self { $($name,)* next_id, sharers, index };
                 let is_even = [$(this.$name.len(),)*].iter().all(|length| *length == this.len());
                 (is_even && rank < ranks && this.len() < u32::MAX as usize).then_some(this)
             }
@@ -183,6 +194,7 @@ macro_rules! columns {
             /// Appends the bodies of others that `chosen` says by their index, and takes over which
             /// ids are taken.
             pub(crate) fn extend_from(&mut self, other: &Self, chosen: impl Fn(usize) -> bool) {
+                self.index.clear();
                 for i in (0..other.len()).filter(|&i| chosen(i)) {
                     $(self.$name.push(other.$name[i].clone());)*
                 }
@@ -191,6 +203,7 @@ macro_rules! columns {
 
             /// Removes the body at `index`, keeping the order of the others.
             pub fn remove(&mut self, index: usize) {
+                self.index.clear();
                 $(self.$name.remove(index);)*
             }
         }
@@ -199,30 +212,57 @@ macro_rules! columns {
 
 columns! {
     /// Centre of mass.
-    position: DVec3 => CopiedEachStep,
+    pub position: DVec3 => CopiedEachStep,
     /// Unit quaternion from the body frame to the world frame.
-    orientation: DQuat => CopiedEachStep,
+    pub orientation: DQuat => CopiedEachStep,
     /// Velocity of the centre of mass.
-    velocity: DVec3 => CopiedEachStep,
+    pub velocity: DVec3 => CopiedEachStep,
     /// Angular velocity in the world frame.
-    angular_velocity: DVec3 => CopiedEachStep,
+    pub angular_velocity: DVec3 => CopiedEachStep,
     /// 1/mass; zero for fixed and kinematic bodies.
-    inverse_mass: f64 => CopiedOnce,
+    pub(crate) inverse_mass: f64 => CopiedOnce,
     /// Inverse principal moments of inertia in the body frame; zero for fixed and kinematic bodies,
     /// and for those whose rotation is locked.
-    inverse_inertia: DVec3 => CopiedOnce,
+    pub(crate) inverse_inertia: DVec3 => CopiedOnce,
     /// Shape in the body frame.
-    shape: Shape => CopiedOnce,
+    pub(crate) shape: Shape => CopiedOnce,
     /// Index into the world's materials.
-    material: u16 => CopiedOnce,
+    pub(crate) material: u16 => CopiedOnce,
     /// A number that the scene gives to bodies of a kind; physics does not ask for it.
-    group: u16 => CopiedOnce,
+    pub group: u16 => CopiedOnce,
     /// A number that stays with the body for life.
-    id: u64 => CopiedOnce,
+    pub(crate) id: u64 => CopiedOnce,
     /// How its motion comes about.
-    motion: Motion => CopiedOnce,
+    pub(crate) motion: Motion => CopiedOnce,
     /// What it is to the rank that has it.
-    ownership: Ownership => Derived,
+    pub(crate) ownership: Ownership => Derived,
+}
+
+/// Functions that show columns which only the engine may change.
+macro_rules! shown {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        impl Bodies {
+            $($(#[$doc])* #[inline] pub fn $name(&self) -> &[$type] { &self.$name })*
+        }
+    };
+}
+
+shown! {
+    /// 1/mass of each body; zero for fixed and kinematic ones.
+    inverse_mass: f64,
+    /// Inverse principal moments of inertia in the body frame; zero for fixed and kinematic bodies, and for
+    /// those whose rotation is locked.
+    inverse_inertia: DVec3,
+    /// Shapes in the body frames.
+    shape: Shape,
+    /// Indices into the world's materials.
+    material: u16,
+    /// Numbers that stay with the bodies for life.
+    id: u64,
+    /// How their motion comes about.
+    motion: Motion,
+    /// What they are to the rank that has them.
+    ownership: Ownership,
 }
 
 /// Codes of an enum, as a column of bytes.
@@ -280,6 +320,8 @@ pub struct Body {
     pub motion: Motion,
     /// Whether a dynamic body may turn.
     pub rotation: Rotation,
+    /// Mass and principal moments of inertia of a dynamic body; those of its shape and density if not given.
+    pub mass: Option<MassProperties>,
 }
 
 impl Body {
@@ -295,6 +337,7 @@ impl Body {
             group: 0,
             motion: Motion::Dynamic,
             rotation: Rotation::Free,
+            mass: None,
         }
     }
 
@@ -307,6 +350,12 @@ impl Body {
     #[must_use]
     pub fn with_velocity(self, velocity: DVec3) -> Self {
         Self { velocity, ..self }
+    }
+
+    /// The same body with this mass and these principal moments of inertia about the axes of its frame.
+    #[must_use]
+    pub fn with_mass(self, mass: f64, inertia: DVec3) -> Self {
+        Self { mass: Some(MassProperties { mass, inertia }), ..self }
     }
 
     /// The same body, turned.
@@ -352,16 +401,9 @@ impl Bodies {
     /// # Panics
     /// If a dynamic body has a shape without a finite mass.
     pub fn push_with_id(&mut self, id: u64, body: Body, density: f64) {
-        let (inverse_mass, inverse_inertia) = match body.motion {
-            Motion::Dynamic => {
-                let m = body.shape.mass_properties(density).expect("a dynamic body needs a shape with a finite mass");
-                match body.rotation {
-                    Rotation::Free => (1.0 / m.mass, m.inertia.recip()),
-                    Rotation::Locked => (1.0 / m.mass, DVec3::ZERO),
-                }
-            }
-            Motion::Fixed | Motion::Kinematic => (0.0, DVec3::ZERO),
-        };
+        let mass = body.mass.or_else(|| body.shape.mass_properties(density));
+        let (inverse_mass, inverse_inertia) = inverse_masses(mass, body.motion, body.rotation);
+        self.index.push(id, self.len());
         self.reserve_ids_below(id.saturating_add(1));
         let moves = body.motion != Motion::Fixed;
         let turns = moves && (body.motion != Motion::Dynamic || body.rotation == Rotation::Free);
@@ -377,6 +419,38 @@ impl Bodies {
         self.id.push(id);
         self.motion.push(body.motion);
         self.ownership.push(Ownership::Owned);
+    }
+
+    /// Changes the motion of a body. What becomes fixed comes to rest.
+    pub(crate) fn set_motion(&mut self, i: usize, motion: Motion, density: f64) {
+        (self.inverse_mass[i], self.inverse_inertia[i]) =
+            inverse_masses(self.shape[i].mass_properties(density), motion, Rotation::Free);
+        self.motion[i] = motion;
+        if motion == Motion::Fixed {
+            self.velocity[i] = DVec3::ZERO;
+            self.angular_velocity[i] = DVec3::ZERO;
+        }
+    }
+
+    /// Changes the shape of a body. One whose rotation is locked stays so.
+    pub(crate) fn set_shape(&mut self, i: usize, shape: Shape, density: f64) {
+        let is_locked = self.inverse_mass[i] > 0.0 && self.inverse_inertia[i] == DVec3::ZERO;
+        let rotation = if is_locked { Rotation::Locked } else { Rotation::Free };
+        (self.inverse_mass[i], self.inverse_inertia[i]) =
+            inverse_masses(shape.mass_properties(density), self.motion[i], rotation);
+        self.shape[i] = shape;
+    }
+
+    /// Marks a body as removed: nothing meets it, nothing moves it, and nobody finds it by its id.
+    pub(crate) fn mark_removed(&mut self, i: usize) {
+        self.index.clear();
+        self.ownership[i] = Ownership::Removed;
+        self.motion[i] = Motion::Fixed;
+        self.inverse_mass[i] = 0.0;
+        self.inverse_inertia[i] = DVec3::ZERO;
+        self.velocity[i] = DVec3::ZERO;
+        self.angular_velocity[i] = DVec3::ZERO;
+        self.id[i] = u64::MAX;
     }
 
     /// Ids below `end` are taken, by bodies here or elsewhere: [`Self::push`] gives larger ones.
@@ -395,16 +469,15 @@ impl Bodies {
         self.sharers = IdSharers { rank: rank as u64, ranks: ranks as u64 };
     }
 
-    /// The present index of the body with this id.
+    /// The present index of the body with this id, in constant time.
     pub fn index_of(&self, id: u64) -> Option<usize> {
         // Bodies that were never re-ordered or removed stand at their id. An image may stand there too;
         // the body itself comes before its images.
         let guess = usize::try_from(id).ok()?;
         if self.id.get(guess) == Some(&id) && self.ownership[guess] != Ownership::Image {
-            Some(guess)
-        } else {
-            self.id.iter().position(|&k| k == id)
+            return Some(guess);
         }
+        self.index.find(id, self)
     }
 
     /// Number of the rank's own bodies that are not walls: those of bounded shape.
@@ -429,6 +502,21 @@ impl Bodies {
     pub fn is_isotropic(&self, i: usize) -> bool {
         let inertia = self.inverse_inertia[i];
         inertia.x == inertia.y && inertia.y == inertia.z
+    }
+}
+
+/// Inverse mass and moments of inertia of a body.
+///
+/// # Panics
+/// If a dynamic body has no mass.
+fn inverse_masses(mass: Option<MassProperties>, motion: Motion, rotation: Rotation) -> (f64, DVec3) {
+    if motion != Motion::Dynamic {
+        return (0.0, DVec3::ZERO);
+    }
+    let m = mass.expect("a dynamic body needs a shape with a finite mass");
+    match rotation {
+        Rotation::Free => (1.0 / m.mass, m.inertia.recip()),
+        Rotation::Locked => (1.0 / m.mass, DVec3::ZERO),
     }
 }
 

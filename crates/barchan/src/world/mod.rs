@@ -2,6 +2,7 @@
 
 pub mod bodies;
 pub mod forces;
+mod index;
 pub mod material;
 pub mod motion;
 pub mod reorder;
@@ -12,6 +13,7 @@ pub use forces::{ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
 
+use crate::shape::Shape;
 use glam::DVec3;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -55,6 +57,18 @@ impl World {
     pub fn add_with_id(&mut self, id: u64, body: Body) {
         let density = self.materials.get(body.material).density;
         self.bodies.push_with_id(id, body, density);
+    }
+
+    /// Changes the motion of the body at an index; it has no mass but as a dynamic body.
+    pub(crate) fn set_motion(&mut self, index: usize, motion: Motion) {
+        let density = self.materials.get(self.bodies.material[index]).density;
+        self.bodies.set_motion(index, motion, density);
+    }
+
+    /// Changes the shape of the body at an index, and its mass with it.
+    pub(crate) fn set_shape(&mut self, index: usize, shape: Shape) {
+        let density = self.materials.get(self.bodies.material[index]).density;
+        self.bodies.set_shape(index, shape, density);
     }
 
     /// A hash of position, orientation and velocities of all bodies: equal for equal bits, however
@@ -108,7 +122,6 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::Shape;
 
     #[test]
     fn the_hash_sees_the_state_and_not_the_order() {

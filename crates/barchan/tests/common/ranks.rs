@@ -120,7 +120,7 @@ pub(crate) fn partition(
         Division::Morton => {
             let curve = Curve::around(&Aabb { low, high }, &periods);
             let bodies = &world.bodies;
-            let reach = bodies.shape.iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max) * 3.0;
+            let reach = bodies.shape().iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max) * 3.0;
             // Every rank has all bodies here: one of them speaks for all.
             let work: Vec<_> = (0..bodies.len())
                 .filter(|&i| rank == 0 && bodies.is_owned_and_bounded(i))
@@ -146,29 +146,29 @@ pub(crate) fn keep_own(world: &mut World, partition: &dyn Partition) {
 pub(crate) fn treated(simulation: &Simulation) -> Vec<[u64; 2]> {
     let bodies = &simulation.world.bodies;
     let ids = |pair: [u32; 2]| {
-        let mut ids = pair.map(|i| bodies.id[i as usize]);
+        let mut ids = pair.map(|i| bodies.id()[i as usize]);
         ids.sort_unstable();
         ids
     };
-    simulation.impulses().map(|(pair, _)| ids(pair)).collect()
+    simulation.contacts().pairs().iter().map(|&pair| ids(pair)).collect()
 }
 
 /// The ids of bodies that this rank owns, walls not counted; ascending.
 pub(crate) fn own_ids(simulation: &Simulation) -> Vec<u64> {
     let bodies = &simulation.world.bodies;
     let mut ids: Vec<u64> =
-        (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(|i| bodies.id[i]).collect();
+        (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(|i| bodies.id()[i]).collect();
     ids.sort_unstable();
     ids
 }
 
 fn collect(simulation: &mut Simulation, outcome: &mut Outcome) {
     let bodies = &simulation.world.bodies;
-    for i in (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned) {
+    for i in (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned) {
         let state = (bodies.position[i], bodies.orientation[i], bodies.velocity[i], bodies.angular_velocity[i]);
-        assert!(outcome.bodies.insert(bodies.id[i], state).is_none(), "body {} is there twice", bodies.id[i]);
-        if bodies.inverse_mass[i] > 0.0 {
-            outcome.momentum += bodies.velocity[i] / bodies.inverse_mass[i];
+        assert!(outcome.bodies.insert(bodies.id()[i], state).is_none(), "body {} is there twice", bodies.id()[i]);
+        if bodies.inverse_mass()[i] > 0.0 {
+            outcome.momentum += bodies.velocity[i] / bodies.inverse_mass()[i];
         }
     }
     outcome.contacts.extend(treated(simulation));
@@ -321,11 +321,11 @@ pub(crate) struct Ball {
 pub(crate) fn own_balls(simulation: &Simulation) -> Vec<Ball> {
     let bodies = &simulation.world.bodies;
     let ball = |i: usize| Ball {
-        id: bodies.id[i],
+        id: bodies.id()[i],
         x: bodies.position[i],
         v: bodies.velocity[i],
-        radius: bodies.shape[i].bounding_radius().unwrap(),
-        moves: bodies.inverse_mass[i] > 0.0,
+        radius: bodies.shape()[i].bounding_radius().unwrap(),
+        moves: bodies.inverse_mass()[i] > 0.0,
     };
     (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i)).map(ball).collect()
 }

@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 pub(crate) type Impulses = BTreeMap<[u64; 2], Vec<DVec3>>;
 
 fn impulses(simulation: &Simulation) -> Impulses {
-    let id = |i: u32| simulation.world.bodies.id[i as usize];
+    let id = |i: u32| simulation.world.bodies.id()[i as usize];
     let mut all = Impulses::new();
-    for ([a, b], p) in simulation.impulses() {
-        let (a, b) = (id(a), id(b));
+    for contact in simulation.contacts().iter(&simulation.world.bodies) {
+        let ([a, b], p) = (contact.bodies.map(id), contact.impulse);
         all.entry([a.min(b), a.max(b)]).or_default().push(if a < b { p } else { -p });
     }
     all
@@ -28,8 +28,8 @@ fn impulses(simulation: &Simulation) -> Impulses {
 
 fn velocities(simulation: &Simulation) -> BTreeMap<u64, DVec3> {
     let bodies = &simulation.world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned);
-    own.map(|i| (bodies.id[i], bodies.velocity[i])).collect()
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned);
+    own.map(|i| (bodies.id()[i], bodies.velocity[i])).collect()
 }
 
 /// The options of a step that is judged.
@@ -118,10 +118,10 @@ impl Reference {
         let solver = simulation.options().solver;
         let (law, tolerance) = (solver.law(), solver.tolerance);
         let Step { impulses, velocities, report } = Step::of(&mut simulation);
-        let (problem, bodies) = (simulation.problem().clone(), &simulation.world.bodies);
+        let (problem, bodies) = (simulation.problem().expect("a step").to_problem(), &simulation.world.bodies);
         // Images stand at the end, and have no contacts of their own.
-        let bodies_end = bodies.ownership.iter().position(|ownership| *ownership == Ownership::Image);
-        let ids = bodies.id[..bodies_end.unwrap_or(bodies.len())].to_vec();
+        let bodies_end = bodies.ownership().iter().position(|ownership| *ownership == Ownership::Image);
+        let ids = bodies.id()[..bodies_end.unwrap_or(bodies.len())].to_vec();
         let case = format!("{} {law:?} in one piece", solver.name.name());
         let γ = in_order(&problem, &ids, &impulses);
         let reached = check(&case, &problem, &γ, law, &report, tolerance);

@@ -5,8 +5,8 @@
 #![allow(dead_code)]
 
 use barchan::cone::solver::{
-    AcceleratedGsOptions, AnySolver, Friction, GaussSeidelOptions, NbgsOptions, Order, Report, Solver, SolverName,
-    SolverOptions,
+    AcceleratedGsOptions, AnySolver, Friction, GaussSeidelOptions, NbgsOptions, Order, Report, Solve, Solver,
+    SolverName, SolverOptions,
 };
 use barchan::cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
 use barchan::{DMat3, DVec3};
@@ -48,7 +48,7 @@ pub(crate) fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, 
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());
     operator.clear_impulses(&mut γ);
-    let report = AnySolver::new(options.name).solve(&mut operator, &mut γ, &mut response, options, false);
+    let report = AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, options));
     let mut u = ContactVec::default();
     operator.gradient(&γ, &mut u);
     (γ, u, report)

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 fn positions(simulation: &Simulation) -> BTreeMap<u64, DVec3> {
     let bodies = &simulation.world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned);
-    own.map(|i| (bodies.id[i], bodies.position[i])).collect()
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned);
+    own.map(|i| (bodies.id()[i], bodies.position[i])).collect()
 }
 
 /// Every few steps bodies, and the impulses of their contacts, go anywhere; nothing of it shows.

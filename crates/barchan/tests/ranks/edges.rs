@@ -190,8 +190,8 @@ fn a_body_in_the_corner_of_a_periodic_cell_has_seven_images() {
                 let balls = own_balls(&simulation);
                 simulation.step().unwrap();
                 let bodies = &simulation.world.bodies;
-                let corner = (0..bodies.len()).filter(|&i| bodies.id[i] == 0);
-                (balls, treated(&simulation), corner.map(|i| bodies.ownership[i]).collect::<Vec<_>>())
+                let corner = (0..bodies.len()).filter(|&i| bodies.id()[i] == 0);
+                (balls, treated(&simulation), corner.map(|i| bodies.ownership()[i]).collect::<Vec<_>>())
             });
             let balls: Vec<_> = parts.iter().flat_map(|part| part.0.clone()).collect();
             let mut contacts: Vec<_> = parts.iter().flat_map(|part| part.1.clone()).collect();
@@ -219,7 +219,8 @@ fn a_body_that_leaves_by_less_than_rounding_stays() {
                 each_part(&world, options(0.01), Setting::periodic(ranks, division, periods), |mut simulation| {
                     simulation.step().unwrap();
                     let bodies = &mut simulation.world.bodies;
-                    if let Some(i) = (0..bodies.len()).find(|&i| bodies.id[i] == 0 && bodies.is_owned_and_bounded(i)) {
+                    if let Some(i) = (0..bodies.len()).find(|&i| bodies.id()[i] == 0 && bodies.is_owned_and_bounded(i))
+                    {
                         bodies.position[i].x = -1e-20;
                         bodies.velocity[i] = DVec3::ZERO;
                     }
@@ -243,7 +244,7 @@ fn bodies_are_added_between_steps() {
             let parts = each_part(&world, options(0.01), setting, |mut simulation| {
                 simulation.step().unwrap();
                 let bodies = &simulation.world.bodies;
-                if (0..bodies.len()).any(|i| bodies.id[i] == 0 && bodies.is_owned_and_bounded(i)) {
+                if (0..bodies.len()).any(|i| bodies.id()[i] == 0 && bodies.is_owned_and_bounded(i)) {
                     simulation.world.add_with_id(7, ball(0.1, [0.05, 0.25, 0.05]));
                 }
                 (0..3).for_each(|_| drop(simulation.step().unwrap()));
@@ -271,7 +272,7 @@ fn ids_of_new_bodies_do_not_clash() {
                 let mut given = Vec::new();
                 for side in beside {
                     let bodies = &simulation.world.bodies;
-                    let own = (0..bodies.len()).find(|&i| bodies.is_owned_and_bounded(i) && bodies.id[i] < 12);
+                    let own = (0..bodies.len()).find(|&i| bodies.is_owned_and_bounded(i) && bodies.id()[i] < 12);
                     if let Some(x) = own.map(|i| bodies.position[i] + 0.15 * side) {
                         given.push(simulation.world.add(ball(0.02, x.into()).with_velocity(2.0 * DVec3::X)));
                     }
@@ -321,7 +322,7 @@ fn fixed_and_prescribed_spheres_are_copied() {
 fn a_force_stays_with_the_body_that_migrates() {
     let bodies = (0..12).map(|k| ball(0.1, [0.3 * f64::from(k), 0.01 * f64::from(k % 2), 0.0]));
     let mut world = world_of(bodies, 0.3, 0.0);
-    let mass = 1.0 / world.bodies.inverse_mass[2];
+    let mass = 1.0 / world.bodies.inverse_mass()[2];
     let push = ExternalForce { force: mass * DVec3::new(8.0, 0.1, 0.0), torque: 0.01 * mass * DVec3::Z };
     world.external.insert(2, push);
     let one = agrees(&world, options(5e-3), 150);

@@ -60,7 +60,7 @@ fn places_of_bodies_that_have_left_are_used_again() {
     scene.broad_phase.reorder_interval = 0;
     let there = scene_on_ranks(&scene, 4, 1, 500, |simulation, _| {
         let bodies = &simulation.world.bodies;
-        let there = (0..bodies.len()).filter(|&i| bodies.ownership[i] != Ownership::Removed).count();
+        let there = (0..bodies.len()).filter(|&i| bodies.ownership()[i] != Ownership::Removed).count();
         assert!(bodies.len() <= 2 * (there + 100), "{} rows for {there} bodies", bodies.len());
     });
     assert!(there.migrations > 1000 && there.bodies.len() == 125, "{}", there.migrations);

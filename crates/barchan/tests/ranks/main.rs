@@ -10,6 +10,7 @@ mod ranks_check;
 mod solving;
 
 mod balance;
+mod change;
 mod contacts;
 mod edges;
 mod gas;

@@ -41,8 +41,8 @@ fn gas() -> (World, StepOptions, barchan::partition::Periods) {
 /// Momentum and the sum of its parts' sizes.
 fn momentum(world: &World) -> (DVec3, f64) {
     let bodies = &world.bodies;
-    let own = (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned);
-    let parts = own.map(|i| bodies.velocity[i] / bodies.inverse_mass[i]);
+    let own = (0..bodies.len()).filter(|&i| bodies.ownership()[i] == Ownership::Owned);
+    let parts = own.map(|i| bodies.velocity[i] / bodies.inverse_mass()[i]);
     parts.fold((DVec3::ZERO, 0.0), |(sum, size), part| (sum + part, size + part.length()))
 }
 
@@ -56,10 +56,10 @@ fn is_conserved(solver: &str, options: StepOptions, ranks: usize, division: Divi
         for _ in 0..steps {
             let (_, size) = momentum(&simulation.world);
             let report = simulation.step().unwrap();
-            let pushes: f64 = simulation.impulses().map(|(_, p)| p.length()).sum();
+            let pushes: f64 = simulation.contacts().impulses().iter().map(DVec3::length).sum();
             let sweeps = f64::from(report.solver.iterations + 2);
             lost += f64::EPSILON * OPERATIONS * sweeps * (size + 2.0 * pushes);
-            contacts += simulation.impulses().count();
+            contacts += simulation.contacts().len();
             let own = own_ids(&simulation);
             moved += own.iter().filter(|id| known.binary_search(id).is_err()).count();
             known = own;

@@ -10,8 +10,7 @@ use barchan::DVec3;
 use barchan::broad::Aabb;
 use barchan::comm::threads;
 use barchan::domain::{Domain, DomainError};
-use barchan::dynamics::WarmStart;
-use barchan::narrow::ContactAssignment;
+use barchan::narrow::{ContactAssignment, Contacts};
 use barchan::partition::{Cartesian, Curve, Cuts, Holder, Morton, Partition, Periods};
 use barchan::shape::Shape;
 use barchan::world::{Body, Ownership, World};
@@ -196,14 +195,17 @@ fn follow(script: &Script) -> Vec<Result<Vec<View>, DomainError>> {
         keep_own(&mut world, &*partition);
         let mut domain = Domain::new(comm, partition, periods);
         domain.initialise(&mut world, |_| false);
-        let mut warm = WarmStart::default();
+        let mut contacts = Contacts::default();
         let mut views = Vec::new();
         for step in 0..STEPS {
             let bodies = &mut world.bodies;
-            for i in (0..bodies.len()).filter(|&i| bodies.ownership[i] != Ownership::Removed) {
-                bodies.velocity[i] = script.velocity(bodies.id[i], step, bodies.position[i], limit);
+            for i in 0..bodies.len() {
+                if bodies.ownership()[i] == Ownership::Removed {
+                    continue;
+                }
+                bodies.velocity[i] = script.velocity(bodies.id()[i], step, bodies.position[i], limit);
             }
-            domain.synchronise(&mut world, 1.0, MARGIN, &mut warm)?;
+            domain.synchronise(&mut world, 1.0, MARGIN, &mut contacts)?;
             views.push(view(&world, &domain));
             let bodies = &mut world.bodies;
             (0..bodies.len()).for_each(|i| bodies.position[i] += bodies.velocity[i]);
@@ -221,15 +223,15 @@ fn tidy(world: &mut World, domain: &mut Domain) {
     domain.drop_images(&mut world.bodies);
     let before = world.bodies.len() as u32;
     let order: Vec<u32> =
-        (0..before).rev().filter(|&i| world.bodies.ownership[i as usize] != Ownership::Removed).collect();
+        (0..before).rev().filter(|&i| world.bodies.ownership()[i as usize] != Ownership::Removed).collect();
     world.bodies.permute(&order);
     domain.reindex(&order, before as usize);
 }
 
 fn view(world: &World, domain: &Domain) -> View {
     let bodies = &world.bodies;
-    let there: Vec<usize> = (0..bodies.len()).filter(|&i| bodies.ownership[i] != Ownership::Removed).collect();
-    let row = |&i: &usize| (bodies.id[i], bodies.ownership[i], bodies.position[i], bodies.velocity[i]);
+    let there: Vec<usize> = (0..bodies.len()).filter(|&i| bodies.ownership()[i] != Ownership::Removed).collect();
+    let row = |&i: &usize| (bodies.id()[i], bodies.ownership()[i], bodies.position[i], bodies.velocity[i]);
     let held = domain.shared_bodies().map(|held| (held.id, held.owner, held.holders.to_vec()));
     let assignment = domain.contact_assignment(bodies);
     let mut treated = Vec::new();

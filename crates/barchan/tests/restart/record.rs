@@ -130,7 +130,7 @@ fn a_simulation_goes_on_from_the_files_alone() {
             assert_eq!(found.state_hash(), expected.state_hash());
         }
         let (a, b) = (&found.bodies, &expected.bodies);
-        assert!((0..a.len()).all(|i| a.position[i].distance(b.position[b.index_of(a.id[i]).unwrap()]) < 1e-3));
+        assert!((0..a.len()).all(|i| a.position[i].distance(b.position[b.index_of(a.id()[i]).unwrap()]) < 1e-3));
         // A part alone is not the whole, and one of another scene is none.
         let head = read_head(&folder, 40).unwrap();
         let part = read_part(&folder, &head, 0).unwrap();
