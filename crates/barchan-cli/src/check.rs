@@ -197,7 +197,8 @@ fn pairs(scene: &Scene) -> Vec<String> {
 }
 
 fn time(scene: &Scene) -> String {
-    let (steps, h) = (scene.time.steps(), scene.time.step);
+    let steps = scene.time.steps();
+    let h = scene.time.step;
     let reached = steps as f64 * h;
     let off = reached - scene.time.end;
     let off = if off.abs() > 1e-6 * h {
@@ -222,13 +223,15 @@ fn solver(scene: &Scene) -> String {
 }
 
 fn output(scene: &Scene, points: u64) -> String {
-    let (count, size) = (frame_count(scene), frame_bytes(points as usize));
+    let count = frame_count(scene);
+    let size = frame_bytes(points as usize);
     let contacts = if scene.output.contacts { ", and contacts" } else { "" };
     let compression = match scene.output.compression {
         Compression::None => "",
         Compression::Lz4 | Compression::Zlib => " before compression",
     };
-    let (each, all) = (bytes(size), bytes(size.saturating_mul(count)));
+    let each = bytes(size);
+    let all = bytes(size.saturating_mul(count));
     let frames = counted(count, "frame", "frames");
     format!("{frames} of {each} of bodies{contacts}, {all} of bodies in all{compression}")
 }

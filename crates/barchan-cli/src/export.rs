@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     lost.fail_if_any(path.display())
 }
 
-/// The numbers of the frames that were asked for: the last one unless told. A VTKHDF file has all.
+/// The numbers of the frames that were asked for: the last one by default. A VTKHDF file has all.
 fn chosen(args: &ExportArgs, stored: &StoredFrames) -> Result<Range<usize>, Failure> {
     let count = stored.len();
     if (args.all || args.vtkhdf) && count > 0 {

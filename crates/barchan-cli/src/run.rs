@@ -35,7 +35,8 @@ fn prepare(args: &RunArgs, ranks: usize) -> Result<Target, Failure> {
 }
 
 fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Result<(), Failure> {
-    let (scene, control) = (&target.scene, &args.control);
+    let scene = &target.scene;
+    let control = &args.control;
     let options = control.options();
     let voice = Voice::of(control, &*comm);
     if voice.speaks() {

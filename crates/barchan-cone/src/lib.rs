@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`problem`] | the problem as a value, its cones, residuals, bilateral rows, a dense twin for tests |
 //! | [`file`](mod@file) | file formats: our own text, matrices as text, FCLIB's HDF5 |
-//! | [`operator`] | the interface [`ConeProblem`], and its two implementations: by bodies, without a matrix, and by a block-sparse matrix |
+//! | [`operator`] | the interface [`ConeProblem`], by bodies without a matrix and by a block-sparse matrix |
 //! | [`sweep`] | Gauss–Seidel sweeps, planned once for any number of threads, and exact one-contact solves |
 //! | [`newton`] | linear systems of the interior point |
 //! | [`solver`] | solvers, their options and reports |

@@ -158,7 +158,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn signature(&mut self, signature: &[u8], what: &str) -> Result<(), Fault> {
         if !self.rest().starts_with(signature) {
             let found = &self.rest()[..signature.len().min(self.left())];
-            let (signature, found) = (signature.escape_ascii(), found.escape_ascii());
+            let signature = signature.escape_ascii();
+            let found = found.escape_ascii();
             return Err(self.fault(format!("expected \"{signature}\", how {what} begins, found \"{found}\"")));
         }
         self.skip(signature.len(), what)

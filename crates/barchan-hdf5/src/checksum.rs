@@ -39,7 +39,8 @@ pub(crate) fn lookup3(bytes: &[u8]) -> u32 {
 
 /// Of data: Fletcher's with 32 bits, over words of 16 bits, the high byte first.
 pub(crate) fn fletcher32(bytes: &[u8]) -> u32 {
-    let (mut low, mut high) = (0_u64, 0_u64);
+    let mut low = 0_u64;
+    let mut high = 0_u64;
     for pair in bytes.chunks(2) {
         let word = u64::from(pair[0]) << 8 | pair.get(1).map_or(0, |byte| u64::from(*byte));
         low = (low + word) % 0xffff;

@@ -189,7 +189,8 @@ fn read_fixed_array(
         // Entries are numbered as if the array were as large as it may become.
         let number = Grid::linear(&grid.largest, grid.place(number).into_iter()).filter(|number| *number < entries);
         let number = number.ok_or_else(|| start.fault(format!("{entries} entries are too few for the array")))?;
-        let (mut offset, of_page) = (u128::from(number) * entry as u128, number / page);
+        let mut offset = u128::from(number) * entry as u128;
+        let of_page = number / page;
         if pages > 0 {
             let flags = written.get((of_page / 8) as usize).copied().unwrap_or(0);
             if flags & 0x80 >> (of_page % 8) == 0 {

@@ -100,7 +100,8 @@ proptest! {
             })
             .collect();
         for (place, value) in changes {
-            let (at, value) = (fields[place.index(fields.len())], value.index(size) as u64);
+            let at = fields[place.index(fields.len())];
+            let value = value.index(size) as u64;
             bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
         }
         read_all(bytes);

@@ -141,8 +141,11 @@ impl<'a> Dataset<'a> {
         let run = inside[rank - 1] as usize * element;
         let rows: u64 = inside[..rank - 1].iter().product();
         for row in 0..rows {
-            let (mut rest, mut from, mut to) = (row, 0, 0);
-            let (mut from_stride, mut to_stride) = (1, 1);
+            let mut rest = row;
+            let mut from = 0;
+            let mut to = 0;
+            let mut from_stride = 1;
+            let mut to_stride = 1;
             for d in (0..rank).rev() {
                 let k = if d + 1 == rank { 0 } else { rest % inside[d] };
                 if d + 1 < rank {
@@ -153,7 +156,8 @@ impl<'a> Dataset<'a> {
                 from_stride *= layout.shape[d];
                 to_stride *= self.shape()[d];
             }
-            let (from, to) = (from as usize * element, to as usize * element);
+            let from = from as usize * element;
+            let to = to as usize * element;
             data[to..to + run].copy_from_slice(&chunk[from..from + run]);
         }
     }

@@ -45,7 +45,8 @@ impl<'a> Heap<'a> {
         }
         cursor.skip(1 + 4, "a fractal heap")?;
         // Amounts of space and numbers of objects.
-        let (offset, length) = (usize::from(source.offset_size), usize::from(source.length_size));
+        let offset = usize::from(source.offset_size);
+        let length = usize::from(source.length_size);
         cursor.skip(2 * offset + 10 * length + 2, "a fractal heap")?;
         let size = cursor.length("the size of the first block")?;
         cursor.length("the size of the largest block")?;

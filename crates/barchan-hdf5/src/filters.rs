@@ -113,7 +113,8 @@ fn checked(mut data: Vec<u8>) -> Result<Vec<u8>, String> {
     let Some((content, stored)) = data.split_last_chunk::<CHECKSUM>() else {
         return Err(format!("a chunk of {} bytes has no checksum", data.len()));
     };
-    let (stored, computed) = (u32::from_le_bytes(*stored), fletcher32(content));
+    let stored = u32::from_le_bytes(*stored);
+    let computed = fletcher32(content);
     // Before version 1.6.3 the bytes of each half were the other way round on some machines.
     let swapped = (computed & 0x00ff_00ff) << 8 | (computed & 0xff00_ff00) >> 8;
     if ![computed, swapped].contains(&stored) {

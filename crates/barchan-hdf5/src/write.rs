@@ -128,7 +128,8 @@ impl FilePlan {
     /// # Errors
     /// If there is something at the path already, an array on the way to it, or if it is too large.
     pub fn dataset(&mut self, path: &str, number: Number, shape: &[u64]) -> io::Result<Slot> {
-        let (before, object) = (self.objects.len(), self.object(path)?);
+        let before = self.objects.len();
+        let object = self.object(path)?;
         if object < before {
             return Err(refused(path, "there is an object of this name already"));
         }
@@ -204,7 +205,8 @@ impl FilePlan {
     /// If the writer fails, or a group has too many members for its header.
     pub fn begin<W: Write + Seek>(self, mut out: W) -> io::Result<Writer<W>> {
         // The length of a header does not depend on the addresses in it.
-        let (nowhere, mut end) = (Addresses::nowhere(&self), SUPERBLOCK);
+        let nowhere = Addresses::nowhere(&self);
+        let mut end = SUPERBLOCK;
         let mut addresses = nowhere.clone();
         for (k, address) in addresses.objects.iter_mut().enumerate() {
             *address = end;
@@ -229,7 +231,8 @@ impl FilePlan {
 
     /// The header of an object (section IV.A.1.b): its messages.
     fn header(&self, k: usize, addresses: &Addresses) -> io::Result<Vec<u8>> {
-        let (object, mut messages) = (&self.objects[k], Vec::new());
+        let object = &self.objects[k];
+        let mut messages = Vec::new();
         let mut message = |kind: u16, body: &[u8]| {
             messages.push(kind as u8);
             messages.extend((body.len() as u16).to_le_bytes());
@@ -237,7 +240,8 @@ impl FilePlan {
             messages.extend_from_slice(body);
         };
         if let Some(index) = object.array {
-            let (array, address) = (&self.arrays[index], addresses.arrays[index]);
+            let array = &self.arrays[index];
+            let address = addresses.arrays[index];
             message(DATASPACE, &dataspace(&array.shape));
             message(DATATYPE, &array.number.datatype());
             // Room is taken when it is needed, and filled only if there is something to fill it with.

@@ -228,7 +228,7 @@
             return { centre: low.clone().add(high).multiplyScalar(0.5), reach: Math.max(low.distanceTo(high) / 2, 1e-9) };
         }
 
-        // Looks at everything, from the front and a little above unless told from where.
+        // Looks at everything; by default from the front and a little above.
         resetView(from = [0.55, -1, 0.42]) {
             const { centre, reach } = this.extent();
             const half = (this.camera.fov * Math.PI) / 360;

@@ -33,16 +33,13 @@ pub mod comm;
 pub mod domain;
 pub mod dynamics;
 pub mod frame;
-
 pub mod narrow;
 pub mod output;
 pub mod partition;
-
 pub mod run;
 pub mod scenario;
 pub mod scene;
 pub mod shape;
-
 pub mod step;
 pub mod util;
 pub mod world;

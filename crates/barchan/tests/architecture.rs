@@ -124,6 +124,14 @@ fn every_module_has_its_place() {
 }
 
 #[test]
+fn the_order_in_the_document_is_this_one() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let text = fs::read_to_string(&document).expect("a readable document");
+    let line = ORDER.join(" < ");
+    assert!(text.lines().any(|l| l == line), "ARCHITECTURE.md lacks the line\n{line}");
+}
+
+#[test]
 fn groups_are_taken_apart() {
     let code = "use crate::{broad::{self, Aabb}, world::Motion, DVec3}; use crate::util::sort;";
     assert_eq!(names_behind(code, "crate::"), ["broad", "world", "DVec3", "util"]);

@@ -1,10 +1,12 @@
 //! The documents beside the code, held to what the code says.
 //!
 //! `docs/scene-language.md` must name every key and hold examples that can be built;
+//! `docs/solvers.md` must have every solver, and every option with its default;
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
 
 use barchan::cone::AnyProblem;
+use barchan::cone::solver::{SolverName, SolverOptions};
 use barchan::frame::Frame;
 use barchan::output::{BODY_COLUMNS, ByRank, CONTACT_COLUMNS, FrameOptions, FrameWriter, Share, StepRow, Summary};
 use barchan::scenario::SCENARIOS;
@@ -58,6 +60,85 @@ fn every_key_of_a_scene_is_documented() {
             }
         }
         assert_names(&text, "scene-language.md", [scenario.name]);
+    }
+}
+
+/// Every file below a directory of the repository, by its path from the root.
+fn files(directory: &Path, root: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if entry.is_dir() && !["target", "runs", "node_modules"].contains(&name.as_str()) && !name.starts_with('.') {
+            files(&entry, root, found);
+        } else if entry.is_file() {
+            found
+                .push(entry.strip_prefix(root).expect("a file of the repository").to_string_lossy().replace('\\', "/"));
+        }
+    }
+}
+
+/// Links lead to files, and source files that are named exist.
+#[test]
+fn every_file_that_a_document_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+    let mut all = Vec::new();
+    for part in ["crates", "docs", "fuzz", "scripts", "tests"] {
+        files(&root.join(part), &root, &mut all);
+    }
+    let mut named = 0;
+    let top = ["ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"];
+    let documents = top.iter().map(|name| (*name).to_owned());
+    for document in documents.chain(all.clone().into_iter().filter(|file| file.starts_with("docs/"))) {
+        if !document.ends_with(".md") {
+            continue;
+        }
+        let path = root.join(&document);
+        let text = std::fs::read_to_string(&path).expect("a readable document");
+        let folder = path.parent().expect("a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or("");
+            if !target.is_empty() && !target.contains("://") {
+                assert!(folder.join(target).exists(), "{document} links to {target}");
+            }
+        }
+        // Code quotes that look like a source file; capitals are placeholders.
+        for word in text.split('`').skip(1).step_by(2) {
+            let is_file = [".rs", ".sh"].iter().any(|end| word.ends_with(end));
+            let is_path = word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c));
+            if is_file && is_path {
+                named += 1;
+                let end = format!("/{word}");
+                let exists = all.iter().any(|file| file == word || file.ends_with(&end));
+                // Paths of the engine leave out crates/barchan/src, those of other crates begin with their name.
+                let in_crate = word.split_once('/').map(|(first, rest)| format!("crates/{first}/{rest}"));
+                assert!(exists || in_crate.is_some_and(|file| all.contains(&file)), "{document} names {word}");
+            }
+        }
+    }
+    assert!(named > 10, "only {named} files found");
+}
+
+/// Solvers, and their options with the defaults that the code has.
+#[test]
+fn every_option_of_a_solver_is_documented_with_its_default() {
+    let text = document("solvers.md");
+    assert_names(&text, "solvers.md", SolverName::ALL.iter().map(|(_, name, _)| *name));
+
+    let options = serde_json::to_value(SolverOptions::default()).expect("options are JSON");
+    let mut defaults = Vec::new();
+    for (key, value) in options.as_object().expect("an object") {
+        match value.as_object() {
+            Some(inner) => defaults.extend(inner.iter().map(|(name, value)| (format!("{key}.{name}"), value))),
+            None => defaults.push((key.clone(), value)),
+        }
+    }
+    assert!(defaults.len() > 20, "{defaults:?}");
+    for (key, value) in defaults {
+        let row = format!("| `solver.{key}` | ");
+        let line = text.lines().find_map(|line| line.strip_prefix(row.as_str()));
+        let written = line.unwrap_or_else(|| panic!("solvers.md has no row for solver.{key}"));
+        let written = written.split(" | ").next().unwrap_or("").trim_matches('`');
+        let written: serde_json::Value = serde_json::from_str(written).expect("a default is JSON");
+        assert!(written == *value || written.as_f64().is_some_and(|x| value.as_f64() == Some(x)), "solver.{key}");
     }
 }
 

@@ -10,13 +10,13 @@ pub(crate) struct ExportArgs {
     /// Directory of a run.
     #[arg(value_name = "DIR")]
     pub(crate) run: PathBuf,
-    /// Number of the frame, from 0; the last unless told.
+    /// Number of the frame, from 0; the last by default.
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub(crate) frame: Option<usize>,
     /// All frames, one after another.
     #[arg(long)]
     pub(crate) all: bool,
-    /// A row a body; so unless told.
+    /// One row per body; the default.
     #[arg(long, conflicts_with = "contacts")]
     pub(crate) bodies: bool,
     /// A row a contact that carries an impulse.
@@ -25,7 +25,7 @@ pub(crate) struct ExportArgs {
     /// One VTKHDF file with the bodies of all frames instead of tables, for ParaView.
     #[arg(long, requires = "output", conflicts_with_all = ["frame", "bodies", "contacts"])]
     pub(crate) vtkhdf: bool,
-    /// File to write; standard output unless told, or if it is -.
+    /// File to write; standard output by default, or if it is -.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -36,14 +36,22 @@ pub(crate) struct Law(pub(crate) Friction);
 
 impl ValueEnum for Law {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Law(Friction::Associated), Law(Friction::Coulomb)]
+        const COUNT: usize = Friction::ALL.len();
+        const LIST: [Law; COUNT] = {
+            let mut list = [Law(Friction::ALL[0].0); COUNT];
+            let mut i = 0;
+            while i < COUNT {
+                list[i] = Law(Friction::ALL[i].0);
+                i += 1;
+            }
+            list
+        };
+        &LIST
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(match self.0 {
-            Friction::Associated => "the cone complementarity problem, which is convex",
-            Friction::Coulomb => "exact Coulomb friction",
-        }))
+        let entry = Friction::ALL.iter().find(|entry| entry.0 == self.0)?;
+        Some(PossibleValue::new(entry.1).help(entry.2))
     }
 }
 

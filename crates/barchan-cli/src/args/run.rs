@@ -16,7 +16,7 @@ pub(crate) struct RunArgs {
     /// Solver to use: shorthand for --set solver.name=NAME.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<SolverArg>,
-    /// Directory for the results; runs/NAME or the next free number unless told.
+    /// Directory for the results; runs/NAME or the next free number by default.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Replaces the run that stands in the directory.

@@ -39,7 +39,8 @@ fn measure(context: &Context, directory: &Path) -> Result<Figures, Failure> {
     let read = start.elapsed().as_secs_f64();
     let path = folder.part(summary.steps, 0);
     let bytes = fs::read(&path).map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))?;
-    let (mut disk, mut raw) = (f64::INFINITY, f64::INFINITY);
+    let mut disk = f64::INFINITY;
+    let mut raw = f64::INFINITY;
     for _ in 0..TIMES {
         let start = Instant::now();
         folder.write(&path, &bytes)?;

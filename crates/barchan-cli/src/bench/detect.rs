@@ -14,9 +14,13 @@ const REPEATS: usize = 5;
 
 /// Seconds of hulls and broad phase, and of the narrow phase: best of several.
 pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName) -> (f64, f64) {
-    let (h, margin) = (options.h, options.contact.margin);
-    let (mut hulls, mut walls) = (Vec::new(), Vec::new());
-    let (mut broad, mut pairs, mut contacts) = (by_name(name), Pairs::default(), Contacts::default());
+    let h = options.h;
+    let margin = options.contact.margin;
+    let mut hulls = Vec::new();
+    let mut walls = Vec::new();
+    let mut broad = by_name(name);
+    let mut pairs = Pairs::default();
+    let mut contacts = Contacts::default();
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..=REPEATS {
         let start = Instant::now();

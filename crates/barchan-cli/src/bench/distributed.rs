@@ -70,10 +70,12 @@ fn messages(bed: &World) -> Result<Value, Failure> {
             step.map(|()| domain.unwrap_or_default())
         })?);
     }
-    let (few, many) = (&sent[0], &sent[1]);
+    let few = &sent[0];
+    let many = &sent[1];
     let mut ratios = Vec::new();
     for (few, many) in few.iter().zip(many) {
-        let ((few, links), (many, _)) = (few.clone().map_err(failed)?, many.clone().map_err(failed)?);
+        let (few, links) = few.clone().map_err(failed)?;
+        let (many, _) = many.clone().map_err(failed)?;
         ratios.push((many - few) as f64 / (10.0 * links as f64));
     }
     Ok(json!(ratios))
@@ -82,7 +84,8 @@ fn messages(bed: &World) -> Result<Value, Failure> {
 /// Copies against the bodies whose hulls meet another rank's block.
 fn copies(bed: &World) -> Result<Value, Failure> {
     let options = settled::options()?;
-    let (h, margin) = (options.h, options.contact.margin);
+    let h = options.h;
+    let margin = options.contact.margin;
     let mut table = serde_json::Map::new();
     for ranks in [2usize, 8, 64] {
         let parts = on_ranks(bed, &divided(PartitionName::Cartesian), options, ranks, |simulation| {
@@ -91,7 +94,9 @@ fn copies(bed: &World) -> Result<Value, Failure> {
             let domain = simulation.domain().map(|domain| (domain.ghosts(), domain.bounds()));
             step.map(|()| (own, domain))
         })?;
-        let (mut copies, mut ideal, mut own) = (0, 0, 0);
+        let mut copies = 0;
+        let mut ideal = 0;
+        let mut own = 0;
         for part in parts {
             let (bodies, domain) = part.map_err(failed)?;
             let Some((held, region)) = domain else { continue };
@@ -117,7 +122,8 @@ fn pairs(bed: &World) -> Result<Value, Failure> {
     for (text, scene, before) in
         [("granular-gas", Some(&gas), 200), ("hexagonal-packing", Some(&packing), 5), ("bed", None, 5)]
     {
-        let (mut ranks, mut threads) = (f64::INFINITY, f64::INFINITY);
+        let mut ranks = f64::INFINITY;
+        let mut threads = f64::INFINITY;
         for _ in 0..REPEATS {
             ranks = ranks.min(seconds_a_step(scene, before, bed, 2, 1)?);
             threads = threads.min(seconds_a_step(scene, before, bed, 1, 2)?);

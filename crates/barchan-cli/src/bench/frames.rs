@@ -63,7 +63,8 @@ fn measure(frame: &Frame, path: &Path) -> io::Result<Figures> {
             if sync { file.sync_data() } else { Ok(()) }
         })
     };
-    let (synced, loose) = (plain(true)?.0, plain(false)?.0);
+    let synced = plain(true)?.0;
+    let loose = plain(false)?.0;
     let mut out = figures(json!({
         "raw": { "bytes": raw.len(), "seconds": synced, "seconds_without_sync": loose },
     }));
@@ -82,7 +83,8 @@ fn measure(frame: &Frame, path: &Path) -> io::Result<Figures> {
                 Ok(file.metadata()?.len())
             })
         };
-        let ((seconds, bytes), (unsynced, _)) = (written(true)?, written(false)?);
+        let (seconds, bytes) = written(true)?;
+        let (unsynced, _) = written(false)?;
         let value = json!({
             "bytes": bytes,
             "seconds": seconds,

@@ -38,7 +38,8 @@ fn one_among_many(context: &Context) -> Result<Value, Failure> {
     let surface = bed.bodies.position.iter().map(|x| x.z).fold(f64::NEG_INFINITY, f64::max);
     let mut simulations = [Simulation::new(bed.clone(), options), Simulation::new(bed, options)];
     // A sphere whose moments of inertia differ.
-    let (mass, inertia) = (0.01, DVec3::new(4e-7, 5e-7, 6e-7));
+    let mass = 0.01;
+    let inertia = DVec3::new(4e-7, 5e-7, 6e-7);
     let body = Body::dynamic(Shape::sphere(0.01), DVec3::new(0.0, 0.0, surface + 0.011)).with_mass(mass, inertia);
     simulations[1].add(body).map_err(|error| Failure::Failed(error.to_string()))?;
     for simulation in &mut simulations {
@@ -98,7 +99,8 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
         let [peak, contacts] = ["peak_rss_bytes", "contacts"].map(|key| value[key].as_f64().unwrap_or(f64::NAN));
         Ok(peak / contacts)
     };
-    let (round, general) = (bytes(round)?, bytes(general)?);
+    let round = bytes(round)?;
+    let general = bytes(general)?;
     Ok(figures(json!({
         "one_general_body_on_25000_spheres": one_body,
         "bytes_per_contact": { "round": round, "general": general, "ratio": general / round },

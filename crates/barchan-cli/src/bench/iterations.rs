@@ -20,7 +20,8 @@ const RESIDUALS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 pub(super) fn solve(problem: ProblemRef<'_>, start: &ContactVec, options: SolverOptions) -> Report {
     let mut workspace = Workspace::default();
     let mut operator = MatrixFree::new(problem, &mut workspace);
-    let (mut γ, mut response) = (start.clone(), BodyVec::default());
+    let mut γ = start.clone();
+    let mut response = BodyVec::default();
     let options =
         SolverOptions { tolerance: RESIDUALS[3], criterion: Criterion::S1, max_iterations: 10_000, ..options };
     AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true))

@@ -31,8 +31,12 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let options = WatchOptions { steps_total: u64::MAX, ..WatchOptions::default() };
     let mut watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
 
-    let (mut plain, mut alone, mut watched) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut frames, mut bytes, mut seconds) = (0, 0, 0.0);
+    let mut plain = Vec::new();
+    let mut alone = Vec::new();
+    let mut watched = Vec::new();
+    let mut frames = 0;
+    let mut bytes = 0;
+    let mut seconds = 0.0;
     for _ in 0..REPEATS {
         plain.push(seconds_a_step(|| simulation.step().map(drop))?);
         alone.push(seconds_a_step(|| step(&mut simulation, &mut watch))?);

@@ -42,7 +42,8 @@ pub(super) fn child(cache: &Path, are_general: bool) -> Result<(), Failure> {
     for _ in 0..STEPS {
         contacts = simulation.step()?.contacts;
     }
-    let (bodies, peak) = (simulation.world.bodies.len(), peak_rss_bytes());
+    let bodies = simulation.world.bodies.len();
+    let peak = peak_rss_bytes();
     let value = json!({
         "bodies": bodies,
         "contacts": contacts,

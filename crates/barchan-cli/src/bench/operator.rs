@@ -24,7 +24,8 @@ pub(super) fn seconds_per_contact_iteration(
 ) -> (f64, f64) {
     let mut workspace = Workspace::default();
     let mut solver = AnySolver::new(options.name);
-    let (mut γ, mut response) = (ContactVec::default(), BodyVec::default());
+    let mut γ = ContactVec::default();
+    let mut response = BodyVec::default();
     let mut solve = |max_iterations| {
         γ.resize(problem.contacts());
         let mut operator = MatrixFree::new(problem, &mut workspace);
@@ -37,7 +38,8 @@ pub(super) fn seconds_per_contact_iteration(
     // The difference of a long and a short solve leaves out what is done once a solve.
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..repeats {
-        let (short, long) = (solve(5), solve(45));
+        let short = solve(5);
+        let long = solve(45);
         let seconds = (long.0 - short.0) / problem.contacts() as f64;
         let applications = long.1.operator_applications - short.1.operator_applications;
         best.0 = best.0.min(seconds / f64::from(applications));

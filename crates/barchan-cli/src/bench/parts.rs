@@ -31,7 +31,8 @@ pub(super) fn on_ranks<R: Send>(
 ) -> Result<Vec<R>, Failure> {
     let periods = domain.periods().map_err(failed)?;
     let results = threads::run(ranks, 1, |mut comm| {
-        let (rank, bodies) = (comm.rank(), &world.bodies);
+        let rank = comm.rank();
+        let bodies = &world.bodies;
         let radius = bodies.shape().iter().filter_map(|shape| shape.bounding_radius()).fold(0.0, f64::max);
         let work = (rank..bodies.len())
             .step_by(ranks)

@@ -15,7 +15,8 @@ pub(super) struct Triad {
 
 /// Measures the triad, best of several.
 pub(super) fn measure() -> Triad {
-    let (b, c) = (vec![1.0f64; LENGTH], vec![2.0f64; LENGTH]);
+    let b = vec![1.0f64; LENGTH];
+    let c = vec![2.0f64; LENGTH];
     let mut a = vec![0.0f64; LENGTH];
     let bytes = 3.0 * 8.0 * LENGTH as f64;
     let mut best = [0.0f64; 2];

@@ -123,7 +123,9 @@ pub(super) struct Count {
 
 /// One run: what was there at its end, traffic and iterations a step.
 fn sample(simulation: &mut Simulation) -> Result<(Count, f64), String> {
-    let (mut before, mut iterations, mut seconds) = (Sent::default(), 0, f64::INFINITY);
+    let mut before = Sent::default();
+    let mut iterations = 0;
+    let mut seconds = f64::INFINITY;
     let sent = |simulation: &mut Simulation| {
         let traffic = simulation.domain().map(|domain| domain.traffic()).unwrap_or_default();
         Sent { messages: traffic.messages as f64, bytes: traffic.bytes as f64, reductions: traffic.reductions as f64 }
@@ -139,7 +141,8 @@ fn sample(simulation: &mut Simulation) -> Result<(Count, f64), String> {
         }
     }
     let all = sent(simulation).less(before, STEPS as f64);
-    let (bodies, contacts) = (simulation.world.bodies.owned_bounded_len(), simulation.contacts().len());
+    let bodies = simulation.world.bodies.owned_bounded_len();
+    let contacts = simulation.contacts().len();
     let domain = simulation.domain().map(|domain| (domain.ghosts(), domain.neighbours(), domain.links()));
     let (copies, neighbours, links) = domain.unwrap_or_default();
     let count = Count {
@@ -315,7 +318,8 @@ const SCENES: [Growing; 3] = [
 pub(super) fn run() -> Result<Value, Failure> {
     let mut tables = serde_json::Map::new();
     for scene in SCENES {
-        let (mut rows, mut runs) = (vec![json!(HEADS)], Vec::new());
+        let mut rows = vec![json!(HEADS)];
+        let mut runs = Vec::new();
         for &ranks in scene.ranks {
             let counts = count(&(scene.state)(ranks)?, ranks)?;
             rows.push(row(ranks, &counts));

@@ -135,7 +135,8 @@ impl Axis {
         if self.scale == Scale::Linear {
             return ((0..=5).map(|k| 0.2 * f64::from(k)).filter(inside).collect(), Vec::new());
         }
-        let (first, last) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+        let first = from.log10().floor() as i32;
+        let last = to.log10().ceil() as i32;
         let every = |factors: &[f64], stride: i32| {
             let decades = (first..=last).filter(|k| k.rem_euclid(stride) == 0);
             let all = decades.flat_map(|k| factors.iter().map(move |f| f * 10f64.powi(k)));
@@ -229,7 +230,8 @@ impl Chart {
     }
 
     fn draw_legend(&self, canvas: &Canvas) -> Drawn {
-        let (left, mut y) = (RIGHT + 22.0, TOP + 8.0);
+        let left = RIGHT + 22.0;
+        let mut y = TOP + 8.0;
         for curve in &self.curves {
             draw_line(canvas, curve.style, [left, left + 36.0].map(|x| (fine(x), fine(y))).into())?;
             text(canvas, [left + 44.0, y], font(COMMON, FontStyle::Normal).color(&BLACK), &curve.label)?;
@@ -258,14 +260,16 @@ fn steps(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
 
 /// A line through points of the canvas.
 fn draw_line(canvas: &Canvas, style: usize, points: Vec<(i32, i32)>) -> Drawn {
-    let (Dashes { dash, gap, dots }, stroke) = (dashes(style), stroke(style));
+    let Dashes { dash, gap, dots } = dashes(style);
+    let stroke = stroke(style);
     if *gap == 0.0 {
         return canvas.draw(&PathElement::new(points, stroke));
     }
     for dot in *dots {
         let radius = stroke.stroke_width / 2 + 1;
         let drawn = move |at| Circle::new(at, radius, stroke.filled());
-        let (first, period) = (fine(dash + dot), fine(dash + gap));
+        let first = fine(dash + dot);
+        let period = fine(dash + gap);
         canvas.draw(&DottedPathElement::new(points.iter().copied(), first, period, drawn))?;
     }
     canvas.draw(&DashedPathElement::new(points.iter().copied(), fine(*dash), fine(*gap), stroke))
@@ -274,7 +278,8 @@ fn draw_line(canvas: &Canvas, style: usize, points: Vec<(i32, i32)>) -> Drawn {
 /// The mark at the end of a curve.
 fn draw_end(canvas: &Canvas, curve: &Curve, last: Option<&(i32, i32)>) -> Drawn {
     let Some(&at) = last else { return Ok(()) };
-    let (colour, size) = (colour(curve.style), fine(4.5));
+    let colour = colour(curve.style);
+    let size = fine(4.5);
     match curve.end {
         End::Open => Ok(()),
         End::Reached => canvas.draw(&Circle::new(at, size, colour.filled())),
@@ -387,7 +392,8 @@ mod tests {
 
     #[test]
     fn solid_curves_are_one_line_and_others_are_broken() {
-        let (solid, broken) = (chart("", &[0]).svg().unwrap(), chart("", &[1]).svg().unwrap());
+        let solid = chart("", &[0]).svg().unwrap();
+        let broken = chart("", &[1]).svg().unwrap();
         // Another is that of the legend.
         assert_eq!(elements(&solid, "polyline", true).len(), 2);
         assert!(elements(&broken, "polyline", true).len() > 50);

@@ -54,7 +54,8 @@ pub(super) fn residuals(comparison: &Comparison, entries: &[Entry]) -> Chart {
 
     let curve = |entry: &Entry| {
         // No impulses have the residual 1. After it the best so far: what a solver would hand out.
-        let (mut points, mut best) = (vec![(times[0], 1.0)], 1.0);
+        let mut points = vec![(times[0], 1.0)];
+        let mut best = 1.0;
         for moment in entry.history.iter().filter(|moment| moment.seconds < entry.seconds) {
             if moment.residual < best {
                 best = moment.residual;

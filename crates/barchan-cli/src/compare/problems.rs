@@ -7,7 +7,7 @@ use barchan::cone::AnyProblem;
 use barchan::step::Simulation;
 use std::path::Path;
 
-/// The step of a scene unless told.
+/// The step of a scene by default.
 const STEP: u64 = 300;
 
 /// A problem with a name that no other problem of the comparison has.

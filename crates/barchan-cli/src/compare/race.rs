@@ -96,7 +96,8 @@ impl Timed {
 /// Runs the solver of `options`, at most about `max_seconds` a solve.
 pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f64) -> Result {
     let mut options = *options;
-    let (max_iterations, first) = (options.max_iterations, FIRST.min(options.max_iterations));
+    let max_iterations = options.max_iterations;
+    let first = FIRST.min(options.max_iterations);
     options.max_iterations = first;
     let mut tried = solve(problem, &options, false);
     while tried.is_cut_short(&options)
@@ -133,7 +134,9 @@ pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f
 
 /// The quickest of several solves that differ in nothing but their time, and how many there were.
 fn quickest(first: Timed, mut again: impl FnMut() -> Timed) -> (Timed, u32) {
-    let (mut spent, mut best, mut timings) = (first.seconds, first, 1);
+    let mut spent = first.seconds;
+    let mut best = first;
+    let mut timings = 1;
     while spent < SPEND && timings < TIMINGS {
         let next = again();
         (spent, timings) = (spent + next.seconds, timings + 1);
@@ -160,7 +163,8 @@ fn solve_with<P>(problem: &mut P, options: &SolverOptions, history: bool, start:
 where
     P: Solvable<Impulses = ContactVec, Sweeping: Default, InteriorPoint: Default>,
 {
-    let (mut γ, mut response) = (ContactVec::default(), P::Velocities::default());
+    let mut γ = ContactVec::default();
+    let mut response = P::Velocities::default();
     problem.clear_impulses(&mut γ);
     let mut solver = SolverFor::<P>::new(options.name);
     let report = solver.solve(Solve::new(problem, &mut γ, &mut response, options).with_history(history));

@@ -34,7 +34,7 @@ fn a_frame_becomes_a_picture() {
     for (k, line) in ["--frame 0", "--azimuth 10", "--elevation -20", "--zoom 2", "--colour id"].iter().enumerate() {
         assert_ne!(bytes(line, &format!("{k}.png")), last, "{line} changes nothing");
     }
-    // As large as the picture of the run itself, unless told.
+    // As large as the picture of the run itself by default.
     let said = desk.barchan("render r -o whole.png");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(png(&desk, "whole.png"), png(&desk, "r/picture.png"));

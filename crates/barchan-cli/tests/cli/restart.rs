@@ -51,7 +51,8 @@ fn hash(desk: &Desk, run: &str) -> Value {
 pub(crate) fn same(desk: &Desk, run: &str, whole: &str, about: &str) {
     assert_eq!(hash(desk, run), hash(desk, whole), "{about}");
     assert_eq!(rows(desk, &format!("{run}/steps.csv")), rows(desk, &format!("{whole}/steps.csv")), "{about}");
-    let (ours, theirs) = (results(desk, run), results(desk, whole));
+    let ours = results(desk, run);
+    let theirs = results(desk, whole);
     let names = |files: &[(String, Vec<u8>)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
     assert_eq!(names(&ours), names(&theirs), "{about}");
     for (ours, theirs) in ours.iter().zip(&theirs) {
@@ -90,7 +91,9 @@ fn a_run_killed_at_any_moment_goes_on_to_the_last_bit() {
     assert_eq!(desk.barchan(&format!("{RUN} --out whole")).code, 0);
     let whole = start.elapsed();
     let mut random = random(5);
-    let (mut kills, mut anew, mut trials) = (0, 0, 0);
+    let mut kills = 0;
+    let mut anew = 0;
+    let mut trials = 0;
     // A machine that is busy now and not later lets some come to their end before they are killed.
     while kills < 20 {
         let trial = trials;

@@ -74,7 +74,8 @@ fn the_solution_solves_the_problem() {
     assert!(said.err.contains("deep.txt"), "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
     let found = rows(&desk.read("deep.txt"));
-    let ([a, b], μ) = ([found[0], found[1]], [0.5, 0.2]);
+    let [a, b] = [found[0], found[1]];
+    let μ = [0.5, 0.2];
     // u = Wr + q, written out.
     let expected = [
         [2.0 * a[0] + 0.5 * b[0] - 1.0, 3.0 * a[1] + 0.5 * b[1] + 0.1, 3.0 * a[2]],
@@ -82,7 +83,8 @@ fn the_solution_solves_the_problem() {
     ];
     let mut objective = 0.0;
     for (i, (row, expected)) in [a, b].iter().zip(expected).enumerate() {
-        let (r, u) = (&row[..3], &row[3..]);
+        let r = &row[..3];
+        let u = &row[3..];
         (0..3).for_each(|k| assert!((u[k] - expected[k]).abs() < 1e-12, "{row:?} {expected:?}"));
         assert!(r[1].hypot(r[2]) <= μ[i] * r[0] + 1e-9 && μ[i] * u[1].hypot(u[2]) <= u[0] + 1e-8, "{row:?}");
         assert!((0..3).map(|k| r[k] * u[k]).sum::<f64>().abs() < 1e-8, "{row:?}");
@@ -130,7 +132,7 @@ fn a_law_that_the_solver_lacks_is_refused() {
     use barchan::cone::solver::SolverName;
     let desk = desk();
     for &(solver, name, _) in SolverName::ALL {
-        for &(law, law_name) in Friction::ALL {
+        for &(law, law_name, _) in Friction::ALL {
             let line = format!("--solver {name} --friction {law_name}");
             if !solver.laws().contains(&law) {
                 let said = desk.barchan(&format!("solve absent.dat {line}"));

@@ -37,8 +37,10 @@ impl View {
     fn spawn(desk: &Desk, line: &str) -> Self {
         let mut child =
             desk.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
-        let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let (told, address) = (String::new(), String::new());
+        let out = child.stdout.take().unwrap();
+        let err = child.stderr.take().unwrap();
+        let told = String::new();
+        let address = String::new();
         Self { child, out: BufReader::new(out), err: BufReader::new(err), told, address }
     }
 

@@ -13,6 +13,7 @@ const HEAD: u64 = 64;
 
 /// A problem in either of its forms.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is read from a file")]
 pub enum AnyProblem {
     /// By its bodies: Barchan's own format.
     Bodies(Problem),

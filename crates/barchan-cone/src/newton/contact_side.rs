@@ -16,7 +16,7 @@ use glam::{DMat3, DVec3};
 
 /// Columns a task.
 const CHUNK: usize = 256;
-/// Numbers in a factor above which systems are solved iteratively unless told. A settled bed of
+/// Numbers in a factor above which systems are solved iteratively by default. A settled bed of
 /// 25 000 spheres has 85 million; an iteration of the interior point takes 3.6 s with them, and
 /// 5.2 s with conjugate gradients, whose time grows with the number of bodies and no faster.
 pub(crate) const LARGEST_FACTOR: usize = 150_000_000;

@@ -95,6 +95,12 @@ pub enum System {
     Iterative,
 }
 
+impl System {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Auto, "auto", "by their size"), (Self::Direct, "direct", ""), (Self::Iterative, "iterative", "")];
+}
+
 /// How and how well a Newton system is to be solved.
 #[derive(Clone, Copy, Debug)]
 pub struct NewtonOptions {

@@ -24,6 +24,13 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Contact, "contact", "normal and tangential"),
+        (Self::Scalar, "scalar", "one a contact"),
+        (Self::Identity, "identity", "none, as printed"),
+    ];
+
     /// The mean diagonal of H⁻¹A, where A has this mean diagonal.
     pub fn mean_scale(self, mean_diagonal: f64) -> f64 {
         match self {

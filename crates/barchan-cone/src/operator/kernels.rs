@@ -464,8 +464,9 @@ impl BodyPass<'_> {
         let place = |body: u32| (body as usize).wrapping_sub(bodies.start).min(OUTSIDE);
         let (normals, pairs) = (self.problem.normals.blocks(), self.problem.pairs);
         let on_b = T::load(&ON_B);
-        for block in own.start / LANES..own.end.div_ceil(LANES) {
-            let (n, p) = (V3::<T>::load(&normals[block]), V3::load(&self.x[block]));
+        let blocks = own.start / LANES..own.end.div_ceil(LANES);
+        for (block, n) in blocks.clone().zip(&normals[blocks]) {
+            let (n, p) = (V3::<T>::load(n), V3::load(&self.x[block]));
             let [of_a, of_b] = lever.moments(block, n, p);
             let (on_a, of_b) = (wrenches(p, of_a), wrenches(p, of_b));
             let first = block * LANES;

@@ -16,9 +16,11 @@ pub enum Friction {
 }
 
 impl Friction {
-    /// Both, with the names that scene files use.
-    pub const ALL: &'static [(Friction, &'static str)] =
-        &[(Friction::Associated, "associated"), (Friction::Coulomb, "coulomb")];
+    /// Both, with the names that scene files use and a few words on each.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Associated, "associated", "the cone complementarity problem, which is convex"),
+        (Self::Coulomb, "coulomb", "exact Coulomb friction"),
+    ];
 
     /// The name that scene files use.
     pub fn name(self) -> &'static str {

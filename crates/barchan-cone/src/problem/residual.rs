@@ -15,6 +15,15 @@ pub enum Criterion {
     S0,
 }
 
+impl Criterion {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Natural, "natural", "scale-free"),
+        (Self::S1, "s1", "as in the paper"),
+        (Self::S0, "s0", "as in its earlier text"),
+    ];
+}
+
 /// How far impulses are from the solution, by every measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Residuals {

@@ -41,6 +41,15 @@ pub enum Order {
     Serial,
 }
 
+impl Order {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Coloured, "coloured", ""),
+        (Self::Split, "split", "in mass, between subdomains"),
+        (Self::Serial, "serial", ""),
+    ];
+}
+
 /// How sweeps of several ranks act on a body that more than one of them holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -51,6 +60,12 @@ pub enum Borders {
     /// Each has the whole of it, and changes are added (S4 6.3). Sweeps must be relaxed then, in S4
     /// by ω = 0.75.
     Whole,
+}
+
+impl Borders {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Split, "split", "in mass"), (Self::Whole, "whole", "")];
 }
 
 /// What a sweep does to each contact.
@@ -223,7 +238,7 @@ impl MatrixFree<'_> {
     }
 
     /// Shares the mass of each shared body between the ranks on which contacts act on it, so that
-    /// the mean of their changes is a step that none of them overdoes (ALGORITHMS 3.1).
+    /// the mean of their changes is a step that none of them overdoes.
     fn split_masses(&mut self, borders: Borders) {
         let Some(comm) = &mut self.comm else { return };
         let SweepSpace { plan, parts, .. } = &mut self.ws.sweep;

@@ -49,7 +49,6 @@
 //! of W. To store γ in f64 costs a good part of it. Relative to η‖q‖ it grows with ‖γ‖: below 1e-10
 //! up to a condition of 1e5 (Coulomb: if μ ≤ 2), then in proportion to the condition.
 
-use crate::problem::cone::project_in_metric;
 use glam::{DMat3, DVec3};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -60,31 +59,6 @@ const MOST_FRICTION: f64 = 1e8;
 
 /// How far rounding may leave the quick way from its conditions, relative to their largest terms.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;
-
-/// CCP impulse of a contact with W = a_n nnᵀ + a_t(I − nnᵀ). Zero if the input is not finite.
-#[inline]
-pub fn solve_round_associated(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t: f64) -> DVec3 {
-    in_range(q, |q| {
-        let pressing = normal * q.dot(normal);
-        project_in_metric((pressing - q) / a_t - pressing / a_n, normal, friction, a_t / a_n)
-    })
-}
-
-/// Coulomb impulse of a contact with W = a_n nnᵀ + a_t(I − nnᵀ). Zero if the input is not finite.
-#[inline]
-pub fn solve_round_coulomb(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t: f64) -> DVec3 {
-    in_range(q, |q| {
-        let approach = -q.dot(normal);
-        if approach <= 0.0 {
-            return DVec3::ZERO;
-        }
-        let pressure = approach / a_n;
-        let sliding = q + normal * approach;
-        let (limit, speed) = (friction * pressure, sliding.length());
-        let inverse = if speed <= a_t * limit { 1.0 / a_t } else { limit / speed };
-        normal * pressure - sliding * inverse
-    })
-}
 
 /// Impulses are proportional to q: one that is so large or small that its powers would leave the
 /// range of f64 is solved in other units. What is not finite gives zero.
@@ -583,7 +557,30 @@ impl Div for Twin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::cone::project;
+    use crate::problem::cone::{project, project_in_metric};
+
+    /// CCP impulse of a contact with W = a_n nnᵀ + a_t(I − nnᵀ). Zero if the input is not finite.
+    fn solve_round_associated(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t: f64) -> DVec3 {
+        in_range(q, |q| {
+            let pressing = normal * q.dot(normal);
+            project_in_metric((pressing - q) / a_t - pressing / a_n, normal, friction, a_t / a_n)
+        })
+    }
+
+    /// Coulomb impulse of a contact with W = a_n nnᵀ + a_t(I − nnᵀ). Zero if the input is not finite.
+    fn solve_round_coulomb(q: DVec3, normal: DVec3, friction: f64, a_n: f64, a_t: f64) -> DVec3 {
+        in_range(q, |q| {
+            let approach = -q.dot(normal);
+            if approach <= 0.0 {
+                return DVec3::ZERO;
+            }
+            let pressure = approach / a_n;
+            let sliding = q + normal * approach;
+            let (limit, speed) = (friction * pressure, sliding.length());
+            let inverse = if speed <= a_t * limit { 1.0 / a_t } else { limit / speed };
+            normal * pressure - sliding * inverse
+        })
+    }
 
     /// SplitMix64: the same dice on every machine.
     struct Dice(u64);

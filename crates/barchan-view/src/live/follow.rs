@@ -125,7 +125,8 @@ impl Follow {
     /// Shows the run until `stop` says so: from its beginning if it is over, else as it comes.
     pub fn run(&mut self, paused: bool, stop: impl Fn() -> bool) {
         self.paused = paused;
-        let (mut looked, mut posted) = (None::<Instant>, None::<Instant>);
+        let mut looked = None::<Instant>;
+        let mut posted = None::<Instant>;
         let is_due = |last: Option<Instant>, interval| last.is_none_or(|last: Instant| last.elapsed() >= interval);
         let mut patience = Duration::ZERO;
         while !stop() {
@@ -229,7 +230,8 @@ impl Follow {
             return;
         }
         let column = |name| StepRow::COLUMNS.iter().position(|column| *column == name);
-        let (step, converged) = (column("step"), column("converged"));
+        let step = column("step");
+        let converged = column("converged");
         for row in growth.rows {
             self.rows += 1;
             self.missed += u64::from(converged.is_some_and(|k| row[k] == 0.0));

@@ -168,7 +168,8 @@ impl Watch {
             self.post_if_due();
             patience = if self.stands() { NAP } else { ahead.min(NAP) };
             // A viewer that waits for what it does not have yet is served at once, or when it is time.
-            let (is_new, wait) = (self.stream.is_new(self.state), self.stream.wait(true));
+            let is_new = self.stream.is_new(self.state);
+            let wait = self.stream.wait(true);
             for_frame = is_new && wait.is_zero();
             if is_new && !wait.is_zero() && self.hub.wants_frame() {
                 patience = patience.min(wait);
@@ -179,7 +180,8 @@ impl Watch {
     /// Tells viewers of a step, and how many so far have missed the solver's tolerance: a run that goes on has
     /// some before those that are watched.
     pub fn stepped(&mut self, simulation: &Simulation, report: &StepReport, missed: u64) {
-        let (world, solver) = (&simulation.world, &report.solver);
+        let world = &simulation.world;
+        let solver = &report.solver;
         self.state += 1;
         self.figures = Figures {
             step: simulation.steps(),
@@ -347,7 +349,8 @@ mod tests {
 
     #[test]
     fn a_run_that_goes_on_is_no_faster_for_what_came_before() {
-        let (mut speeds, start) = (Speeds::default(), Instant::now());
+        let mut speeds = Speeds::default();
+        let start = Instant::now();
         assert_eq!(speeds.sample(start, 10_000, 5.0), [0.0; 2]);
         let [rate, pace] = speeds.sample(start + Duration::from_secs(1), 10_100, 5.5);
         assert!((rate - 100.0).abs() < 1e-9 && (pace - 0.5).abs() < 1e-9, "{rate} {pace}");

@@ -21,13 +21,13 @@ use steps::Steps;
 
 /// The name of the page in the run directory.
 pub const FILE: &str = "report.html";
-/// Bytes for the frames of a page, about, unless told otherwise.
+/// Bytes for the frames of a page, about, by default.
 const BUDGET: usize = 20_000_000;
 
 /// How a report is made.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
-    /// Where it goes; `report.html` in the run directory unless told.
+    /// Where it goes; `report.html` in the run directory by default.
     pub out: Option<PathBuf>,
     /// Bytes for frames, about. The first and the last frame are always there.
     pub budget: usize,

@@ -85,7 +85,9 @@ impl Columns {
                 cells[k] = None;
             }
         }
-        let (time, converged, stages) = (place("time"), place("converged"), STAGES.map(place));
+        let time = place("time");
+        let converged = place("converged");
+        let stages = STAGES.map(place);
         Self { cells, time, converged, stages, names }
     }
 

@@ -32,7 +32,8 @@ const MOST_ROWS: usize = 16_000;
 
 impl Curves {
     pub(super) fn new(width: usize, extremes: Vec<usize>, sum: Vec<usize>, flag: Option<usize>) -> Self {
-        let (numbers, values) = (Vec::new(), Vec::new());
+        let numbers = Vec::new();
+        let values = Vec::new();
         Self { width, extremes, sum, flag, numbers, values, total: 0, stretch: 1 }
     }
 
@@ -204,7 +205,8 @@ mod tests {
     #[test]
     fn memory_does_not_grow_with_the_table() {
         let mut curves = Curves::new(3, vec![1], vec![2], Some(0));
-        let (mut means, mut ranges) = (Means::<1>::new(800), Ranges::new(1000));
+        let mut means = Means::<1>::new(800);
+        let mut ranges = Ranges::new(1000);
         let mut most = 0;
         for row in 0..300_000_usize {
             let x = row as f64;

@@ -89,8 +89,10 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, HeadError> {
         let text = found.filter_map(|header| std::str::from_utf8(header.value).ok());
         text.flat_map(|value| value.split(',')).any(|part| part.trim().eq_ignore_ascii_case(word))
     };
-    let (host, origin, key, version) =
-        (one("host")?, one("origin")?, one("sec-websocket-key")?, one("sec-websocket-version")?);
+    let host = one("host")?;
+    let origin = one("origin")?;
+    let key = one("sec-websocket-key")?;
+    let version = one("sec-websocket-version")?;
     let upgrades = lists("connection", "upgrade") && lists("upgrade", "websocket");
     let valid = |key: &String| key.len() == 24 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
     Ok(Some(Head {

@@ -38,7 +38,7 @@ const STACK: usize = 256 << 10;
 pub struct ListenAddress {
     /// The address.
     pub address: IpAddr,
-    /// The port; [`DEFAULT_PORT`] unless told, or any other that is free if that is taken.
+    /// The port; [`DEFAULT_PORT`] by default, or any other that is free if that is taken.
     pub port: Option<u16>,
 }
 
@@ -263,7 +263,8 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         Err(HeadError::TooLong) => return refuse(stream, Status::TooLong),
         Err(HeadError::TooSlow) => return refuse(stream, Status::TooSlow),
     };
-    let (host, origin) = (head.host.as_deref(), head.origin.as_deref());
+    let host = head.host.as_deref();
+    let origin = head.origin.as_deref();
     let is_loopback = shared.address.ip().is_loopback();
     if !guard::host_is_known(host, is_loopback) || !guard::origin_is_own(origin, host) {
         return refuse(stream, Status::Forbidden);

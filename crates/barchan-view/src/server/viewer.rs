@@ -81,7 +81,9 @@ pub(super) fn serve(stream: TcpStream, rest: Vec<u8>, hub: &Arc<Hub>, limits: &L
     let _ = writing.set_nodelay(true);
     hub.welcome(&viewer);
     viewer.ring();
-    let (theirs, its_hub, ping) = (Arc::clone(&viewer), Arc::clone(hub), limits.idle / 3);
+    let theirs = Arc::clone(&viewer);
+    let its_hub = Arc::clone(hub);
+    let ping = limits.idle / 3;
     let writer = super::spawn("viewer", move || {
         let _ = send(&writing, &theirs, &its_hub, ping);
         // The other thread may be waiting for what will never come.

@@ -21,7 +21,8 @@ pub(super) fn from_f64(x: f64) -> u16 {
 /// The number that these bits mean.
 #[cfg(test)]
 pub(super) fn to_f64(bits: u16) -> f64 {
-    let (exponent, mantissa) = (i32::from(bits >> 10), f64::from(bits & 1023));
+    let exponent = i32::from(bits >> 10);
+    let mantissa = f64::from(bits & 1023);
     match exponent {
         0 => mantissa * 2f64.powi(-24),
         _ => (1.0 + mantissa / 1024.0) * 2f64.powi(exponent - 15),

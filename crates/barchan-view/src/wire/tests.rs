@@ -34,7 +34,9 @@ impl Decoded {
             return (0..count).map(|k| first.as_f64().unwrap() + k as f64).collect();
         }
         let number = |key: &str| column[key].as_u64().unwrap() as usize;
-        let (at, width, name) = (number("at"), number("width"), column["type"].as_str().unwrap());
+        let at = number("at");
+        let width = number("width");
+        let name = column["type"].as_str().unwrap();
         let size = match name {
             "u8" => 1,
             "u16" | "i16" | "f16" => 2,
@@ -116,7 +118,8 @@ fn what_was_written_is_read() {
 
     let chains = &read.head["chains"];
     assert_eq!((&chains["count"], &chains["force_max"]), (&19.into(), &19.0.into()));
-    let (ends, force) = (read.column(&chains["ends"], 19), read.column(&chains["force"], 19));
+    let ends = read.column(&chains["ends"], 19);
+    let force = read.column(&chains["force"], 19);
     for k in 0..19 {
         assert!((force[k] / 65535.0 * 19.0 - (k + 1) as f64).abs() < 1e-3);
         for (half, end) in frame.contacts.ends[k].iter().enumerate() {

@@ -72,7 +72,8 @@ fn pages_of_others_are_kept_out() {
         stream.read_exact(&mut answer).unwrap();
         String::from_utf8_lossy(&answer[9..]).into_owned()
     };
-    let (own, local) = (address.to_string(), format!("localhost:{port}"));
+    let own = address.to_string();
+    let local = format!("localhost:{port}");
     assert_eq!(socket(&own, ""), "101");
     assert_eq!(socket(&own, &format!("Origin: http://{own}\r\n")), "101");
     assert_eq!(socket(&local, &format!("Origin: http://{local}\r\n")), "101");
@@ -170,7 +171,8 @@ fn messages_are_small_and_sound() {
 /// without words from the server, it is the answers to pings that count.
 fn who_does_not_answer_goes(posts: bool) {
     let (server, hub) = server(Limits { idle: Duration::from_millis(600), ..Limits::default() });
-    let (mut answering, silent) = (Client::new(server.address()), Client::new(server.address()));
+    let mut answering = Client::new(server.address());
+    let silent = Client::new(server.address());
     answering.0.get_mut().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     let start = Instant::now();
     while hub.viewers() < 2 {

@@ -109,7 +109,8 @@ fn a_parameter_changes_the_physics() {
         let mut client = Client::new(server.address());
         let columns = client.hear("hello")["columns"].clone();
         let at = |name: &str| columns.as_array().unwrap().iter().position(|column| column == name).unwrap();
-        let (step, kinetic) = (at("step"), at("kinetic"));
+        let step = at("step");
+        let kinetic = at("kinetic");
         let energy_after = |client: &mut Client, steps: usize| {
             (0..steps).for_each(|_| client.say(&json!({ "type": "step" })));
             loop {

@@ -60,7 +60,8 @@ fn slow_readers_hold_up_nobody() {
         std::thread::yield_now();
     }
     // Nobody but the fast one reads: far more than fits between two ends of a connection.
-    let (mut seen, mut longest) = (0, Duration::ZERO);
+    let mut seen = 0;
+    let mut longest = Duration::ZERO;
     for number in 0..30u8 {
         fast.ready();
         while !hub.wants_frame() {

@@ -24,7 +24,8 @@ impl Box32 {
     #[inline]
     pub(super) fn around(hull: &Aabb, origin: DVec3, scale: f64) -> Self {
         // Rounding errs by less than the step to the next number on either side.
-        let (low, high) = ((hull.low - origin) * scale, (hull.high - origin) * scale);
+        let low = (hull.low - origin) * scale;
+        let high = (hull.high - origin) * scale;
         Self {
             low: low.to_array().map(|x| (x as f32).next_down()),
             high: high.to_array().map(|x| (x as f32).next_up()),

@@ -77,7 +77,8 @@ impl Grid {
             if populated >> level & 1 == 0 {
                 continue;
             }
-            let (low, high) = (frame.bin(level, hull.low), frame.bin(level, hull.high));
+            let low = frame.bin(level, hull.low);
+            let high = frame.bin(level, hull.high);
             for z in low[2]..=high[2] {
                 for y in low[1]..=high[1] {
                     for x in low[0]..=high[0] {
@@ -158,7 +159,8 @@ impl BroadPhase for Grid {
         reserve_with_slack(&mut self.entries, total);
         self.entries.resize(total, (0, 0));
         {
-            let (out, offsets) = (Disjoint::new(&mut self.entries), &self.offsets);
+            let out = Disjoint::new(&mut self.entries);
+            let offsets = &self.offsets;
             for_chunks(n, CHUNK, |range| {
                 for i in range {
                     if bounded(&hulls[i]) {

@@ -68,7 +68,8 @@ pub fn growth(bodies: &Bodies, i: usize, radius: f64, h: f64, margin: f64) -> f6
 pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
     let Some(radius) = bodies.shape[i].bounding_radius() else { return Aabb::EMPTY };
     let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
-    let (low, high) = (bodies.position[i] - r, bodies.position[i] + r);
+    let low = bodies.position[i] - r;
+    let high = bodies.position[i] + r;
     // What is not finite meets nobody; the end of the step reports it.
     if (high - low).is_finite() && bodies.ownership[i] != Ownership::Removed { Aabb { low, high } } else { Aabb::EMPTY }
 }

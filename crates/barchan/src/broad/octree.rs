@@ -123,7 +123,8 @@ impl Octree {
         self.nodes.clear();
         self.leaves.clear();
         for subtree in &self.subtrees[..self.tops.len()] {
-            let (node, leaf) = (self.nodes.len() as u32, self.leaves.len() as u32);
+            let node = self.nodes.len() as u32;
+            let leaf = self.leaves.len() as u32;
             self.nodes.extend(subtree.nodes.iter().map(|n| Node {
                 skip: n.skip + node,
                 leaf: if n.leaf == INNER { INNER } else { n.leaf + leaf },
@@ -331,7 +332,8 @@ impl Builder<'_> {
         let mut all = Box32::EMPTY;
         for from in (from..to).step_by(LEAF) {
             let count = LEAF.min(to - from);
-            let (mut hull, mut hulls) = (Box32::EMPTY, Eight::EMPTY);
+            let mut hull = Box32::EMPTY;
+            let mut hulls = Eight::EMPTY;
             for k in 0..count {
                 let one = Box32::around(
                     &self.hulls[self.keys[from + k].1 as usize],
@@ -341,7 +343,8 @@ impl Builder<'_> {
                 hulls.set(k, &one);
                 hull = hull.join(&one);
             }
-            let (node, leaf) = (tree.nodes.len() as u32, tree.leaves.len() as u32);
+            let node = tree.nodes.len() as u32;
+            let leaf = tree.leaves.len() as u32;
             tree.nodes.push(Node { hull, skip: node + 1, leaf });
             tree.leaves.push(Leaf { hulls, first: from as u32, count: count as u32, node });
             all = all.join(&hull);

@@ -15,6 +15,12 @@ pub enum BroadPhaseName {
     BruteForce,
 }
 
+impl BroadPhaseName {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Octree, "octree", ""), (Self::Grid, "grid", ""), (Self::BruteForce, "brute-force", "")];
+}
+
 /// The broad phase and the order of bodies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -116,7 +116,8 @@ impl Pairs {
         let dealt = &mut emitted.dealt;
         reshape(dealt, total);
         {
-            let (out, cells) = (Disjoint::new(dealt), Disjoint::new(counts));
+            let out = Disjoint::new(dealt);
+            let cells = Disjoint::new(counts);
             lists.par_iter().enumerate().for_each(|(l, list)| {
                 for run in list.chunk_by(same_bucket) {
                     let cell = bucket(run[0]) * lists.len() + l;
@@ -140,7 +141,8 @@ impl Pairs {
             self.start.fill(0);
             return;
         }
-        let (starts, seconds) = (Disjoint::new(&mut self.start), Disjoint::new(&mut self.second));
+        let starts = Disjoint::new(&mut self.start);
+        let seconds = Disjoint::new(&mut self.second);
         (0..buckets).into_par_iter().for_each(|b| {
             let first = if b == 0 { 0 } else { bucket_end(b - 1) };
             let pairs = &dealt[first..bucket_end(b)];

@@ -81,7 +81,10 @@ impl CheckpointHead {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let (step, is_end, engine, scene) = (from.take()?, from.take()?, from.take()?, from.take()?);
+        let step = from.take()?;
+        let is_end = from.take()?;
+        let engine = from.take()?;
+        let scene = from.take()?;
         let mut parts = Vec::new();
         for _ in 0..from.take::<u64>()? {
             parts.push(from.take()?);

@@ -179,7 +179,8 @@ impl CheckpointWriter {
         self.last = Some(Taken { step: head.step, is_end: head.is_end });
         let first_key = simulation.domain().and_then(|domain| domain.range()).map(|keys| keys[0]);
         let comm = simulation.comm();
-        let (rank, ranks) = (comm.rank(), comm.size());
+        let rank = comm.rank();
+        let ranks = comm.size();
         let job = Job {
             folder: self.folder.clone(),
             keep: self.options.keep as usize,

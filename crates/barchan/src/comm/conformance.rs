@@ -10,10 +10,12 @@ use super::{Communicator, Reduction, Traffic};
 ///
 /// A rank that finds one leaves the others waiting: the caller should abort.
 pub fn check(communicator: &mut dyn Communicator, seed: u64, turns: u64, largest: usize) -> Result<(), String> {
-    let (rank, size) = (communicator.rank(), communicator.size());
+    let rank = communicator.rank();
+    let size = communicator.size();
     expect(rank < size, || format!("rank {rank} of {size}"))?;
     let before = communicator.traffic();
-    let (mut outgoing, mut incoming) = (Vec::new(), Vec::new());
+    let mut outgoing = Vec::new();
+    let mut incoming = Vec::new();
     let mut expected = Expected { messages: 0, bytes: 0, reductions: 0 };
     for turn in 0..turns {
         let turn = Turn { seed, turn, size, largest };

@@ -61,7 +61,8 @@ fn differences(cards: &[Vec<u8>]) -> String {
     let first = String::from_utf8_lossy(first);
     let told = others.iter().map(|(card, ranks)| {
         let card = String::from_utf8_lossy(card);
-        let (mut have, mut against) = (Vec::new(), Vec::new());
+        let mut have = Vec::new();
+        let mut against = Vec::new();
         let mut lines = (card.lines(), first.lines());
         loop {
             match (lines.0.next(), lines.1.next()) {

@@ -22,7 +22,7 @@ pub use solo::Solo;
 
 use std::time::Duration;
 
-/// How long a rank waits for another, unless told otherwise. Then it ends all of them.
+/// How long a rank waits for another, by default. Then it ends all of them.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How numbers of all ranks become one.
@@ -93,9 +93,12 @@ pub fn check_exchange(
     outgoing: &[Vec<u8>],
     incoming: &[Vec<u8>],
 ) -> Result<(), String> {
-    let (rank, size) = (communicator.rank(), communicator.size());
+    let rank = communicator.rank();
+    let size = communicator.size();
     if outgoing.len() != neighbours.len() || incoming.len() != neighbours.len() {
-        let (n, out, inn) = (neighbours.len(), outgoing.len(), incoming.len());
+        let n = neighbours.len();
+        let out = outgoing.len();
+        let inn = incoming.len();
         return Err(format!("{n} neighbours, but buffers for {out} to send to and {inn} to receive from"));
     }
     if let Some(stranger) = neighbours.iter().find(|n| **n as usize >= size) {

@@ -250,7 +250,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_full_disk_is_reported_and_leaves_nothing() {
         let scratch = Scratch::new();
-        let (path, partial) = (scratch.path().join("a.bin"), scratch.path().join(".a.bin.partial"));
+        let path = scratch.path().join("a.bin");
+        let partial = scratch.path().join(".a.bin.partial");
         // Few bytes fail at the end, many on the way.
         for bytes in [10, 10 * BUFFER] {
             fs::write(&partial, "").unwrap();

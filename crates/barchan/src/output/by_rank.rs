@@ -83,7 +83,7 @@ impl ByRank {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            "{:<12} {}; most of a rank in terms of the mean: {} bodies, {} busy",
+            "{:<12} {}; largest rank over mean: {} in bodies, {} in busy time",
             "partition",
             self.partition,
             short((100.0 * self.imbalance_bodies).round() / 100.0),
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!((all.imbalance_bodies, all.imbalance_busy), (1.5, 2.0));
         let table = all.table();
         assert_eq!(table.lines().count(), 6, "{table}");
-        assert!(table.starts_with("partition    morton; most of a rank in terms of the mean: 1.5 bodies, 2 busy\n"));
+        assert!(table.starts_with("partition    morton; largest rank over mean: 1.5 in bodies, 2 in busy time\n"));
         // Idle ranks are balanced.
         assert_eq!(ByRank::new("", vec![Share::default(); 2]).imbalance_bodies, 1.0);
         let many = ByRank::new("morton", vec![row(1, 1.0); 40]).table();

@@ -161,7 +161,8 @@ enum Kind {
 
 /// What a name says, if it is one of a checkpoint.
 fn parse_name(name: &str) -> Option<(u64, Kind)> {
-    let (partial, aside) = (partial_of(name), name.strip_suffix(ASIDE_SUFFIX));
+    let partial = partial_of(name);
+    let aside = name.strip_suffix(ASIDE_SUFFIX);
     let (step, kind) = partial.or(aside).unwrap_or(name).strip_prefix("step-")?.split_once('.')?;
     let is_head = kind == "head";
     let is_part = kind.strip_prefix("part-").is_some_and(|rank| is_number(rank, 4));

@@ -103,14 +103,17 @@ mod tests {
         scene.body.push(ball);
         let mut simulation = Simulation::from_scene(&scene).unwrap();
         simulation.step().unwrap();
-        let (mut frame, mut bodies, mut contacts) = (Frame::default(), Vec::new(), Vec::new());
+        let mut frame = Frame::default();
+        let mut bodies = Vec::new();
+        let mut contacts = Vec::new();
         frame.capture(&simulation, 2);
         write_body_rows(&mut bodies, &frame).unwrap();
         write_contact_rows(&mut contacts, &frame).unwrap();
         let [bodies, contacts] = [bodies, contacts].map(|bytes| String::from_utf8(bytes).unwrap());
         let cells =
             |text: &str| text.trim_end().split(',').map(|cell| cell.parse::<f64>().unwrap()).collect::<Vec<_>>();
-        let (body, contact) = (cells(&bodies), cells(&contacts));
+        let body = cells(&bodies);
+        let contact = cells(&contacts);
         assert_eq!((body.len(), contact.len()), (BODY_COLUMNS.len(), CONTACT_COLUMNS.len()));
         let of = |names: &[&str], row: &[f64], name: &str| row[names.iter().position(|n| *n == name).unwrap()];
         let body = |name| of(&BODY_COLUMNS, &body, name);

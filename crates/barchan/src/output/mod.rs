@@ -5,7 +5,7 @@
 //! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
 //! | `history.csv` | [`HistoryWriter`] | the same, where the scene asks for it |
-//! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; of several ranks a `.pvtp` with a piece a rank |
+//! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; on ranks a `.pvtp` with a piece of each |
 //! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
 //! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |

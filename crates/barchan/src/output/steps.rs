@@ -131,7 +131,8 @@ impl StepRow {
     /// What is told of a step that ended at this time, with this energy. Seconds of output and
     /// checkpoints are not known here.
     pub fn of(step: u64, time: f64, report: &StepReport, energy: Energy) -> Self {
-        let (solver, seconds) = (&report.solver, &report.seconds);
+        let solver = &report.solver;
+        let seconds = &report.seconds;
         Self {
             step,
             time,

@@ -176,7 +176,8 @@ impl Summary {
 
     /// A compact table for people, loud about what went wrong.
     pub fn table(&self) -> String {
-        let (solver, seconds) = (&self.solver, &self.seconds);
+        let solver = &self.solver;
+        let seconds = &self.seconds;
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
             let _ = writeln!(text, "{name:<12} {value}");

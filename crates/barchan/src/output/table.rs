@@ -91,13 +91,14 @@ pub(super) fn whole_lines(
     from.read_until(b'\n', &mut line).attach("read", path)?;
     if line.strip_suffix(b"\n") != Some(header.as_bytes()) {
         let found = if line.ends_with(b"\r\n") {
-            "its lines end as on Windows, and not as this program writes them".into()
+            "its lines end as on Windows (CR LF); this program writes and expects LF".into()
         } else {
-            "it begins with other columns than those that this program writes".into()
+            "it has other columns than this program writes".into()
         };
         return Err(OutputError::Table { path: path.to_owned(), found });
     }
-    let (mut bytes, mut count) = (line.len() as u64, 0);
+    let mut bytes = line.len() as u64;
+    let mut count = 0;
     loop {
         line.clear();
         from.read_until(b'\n', &mut line).attach("read", path)?;

@@ -26,7 +26,8 @@ impl DomainOptions {
 
     /// The periodic cell.
     pub fn periods(&self) -> Result<Periods, PartitionError> {
-        let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
+        let mut low = DVec3::ZERO;
+        let mut high = DVec3::ZERO;
         for axis in (0..3).filter(|&axis| self.periodic[axis]) {
             let (Some(min), Some(max)) = (self.min, self.max) else {
                 return Err(PartitionError::NoCell { axis: AXES[axis] });
@@ -40,7 +41,8 @@ impl DomainOptions {
     /// The cell that is divided: as given, or else the extent of the scene. It has an inside even
     /// if the scene is flat or empty.
     pub fn cell(&self, extent: &Aabb) -> Result<Aabb, PartitionError> {
-        let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
+        let mut low = DVec3::ZERO;
+        let mut high = DVec3::ZERO;
         let given = self.min.is_some() || self.max.is_some();
         for axis in 0..3 {
             // A scene with nothing along an axis is a point there.
@@ -85,8 +87,10 @@ pub fn build(
     work: impl IntoIterator<Item = (DVec3, f64)>,
     comm: &mut dyn Communicator,
 ) -> Result<Box<dyn Partition>, PartitionError> {
-    let (periods, cell) = (options.periods()?, options.cell(extent)?);
-    let (ranks, rank) = (comm.size(), comm.rank() as u32);
+    let periods = options.periods()?;
+    let cell = options.cell(extent)?;
+    let ranks = comm.size();
+    let rank = comm.rank() as u32;
     if options.chosen()? == PartitionName::Morton {
         return Ok(Box::new(Morton::balanced(comm, Curve::around(&cell, &periods), reach, work)?));
     }
@@ -150,7 +154,8 @@ mod tests {
         assert!(overflow.contains("79228162458924105385300197375"), "{overflow}");
         let missing = fault(DomainOptions { periodic: [false, true, false], ..DomainOptions::default() });
         assert!(missing.contains("along y") && missing.contains("min and max"), "{missing}");
-        let (min, max) = (Some(DVec3::ZERO), Some(DVec3::new(1.0, 1.0, -1.0)));
+        let min = Some(DVec3::ZERO);
+        let max = Some(DVec3::new(1.0, 1.0, -1.0));
         let turned = fault(DomainOptions { min, max, ..DomainOptions::default() });
         assert!(turned.contains("along z") && turned.contains("from 0 to -1"), "{turned}");
         let reach = build(&DomainOptions::default(), &extent, f64::NAN, nothing(), &mut Solo).err();

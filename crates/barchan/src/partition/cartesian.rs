@@ -160,7 +160,9 @@ impl Cartesian {
         let divisors: Vec<u32> = (1..=n).rev().filter(|&d| n.is_multiple_of(d)).collect();
         // Rounding is no reason to choose.
         let less = |a: f64, b: f64| a < b * (1.0 - 1e-9);
-        let (mut best, mut least, mut widest) = ([n, 1, 1], f64::INFINITY, 0.0);
+        let mut best = [n, 1, 1];
+        let mut least = f64::INFINITY;
+        let mut widest = 0.0;
         for &x in &divisors {
             for &y in divisors.iter().filter(|&&y| (n / x).is_multiple_of(y)) {
                 let blocks = [x, y, n / x / y];

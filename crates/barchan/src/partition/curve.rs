@@ -67,7 +67,8 @@ pub struct Curve {
 impl Curve {
     /// The curve through a box that most of the bodies lie in, and through the periodic cell.
     pub fn around(extent: &Aabb, periods: &Periods) -> Self {
-        let (mut low, mut high) = (DVec3::ZERO, DVec3::ZERO);
+        let mut low = DVec3::ZERO;
+        let mut high = DVec3::ZERO;
         for axis in 0..3 {
             let of = if periods.repeats(axis) { [periods.low, periods.high] } else { [extent.low, extent.high] };
             let [from, to] = of.map(|corner| corner[axis]);
@@ -133,7 +134,8 @@ impl Curve {
         let low = (hull.low - self.frame.origin) * self.scale;
         let high = (hull.high - self.frame.origin) * self.scale;
         let within = |t: DVec3| t.max(self.first).min(self.last);
-        let (from, to) = (within(low), within(high));
+        let from = within(low);
+        let to = within(high);
         Cells {
             low: std::array::from_fn(|axis| {
                 let cell = from[axis] as u32;
@@ -158,7 +160,8 @@ impl Curve {
     /// The box that cells make up, with so many more at each end: no rounding then puts a point on
     /// the wrong side.
     fn outline(&self, cells: &Cells, more: f64) -> Aabb {
-        let (mut low, mut high) = (self.periods.low, self.periods.high);
+        let mut low = self.periods.low;
+        let mut high = self.periods.high;
         for axis in 0..3 {
             let at = |cell: f64| self.frame.origin[axis] + cell / self.scale;
             if cells.low[axis] > self.cells.low[axis] {
@@ -178,7 +181,8 @@ mod tests {
 
     /// 2²¹ cells from 0 to 16.
     fn curve(repeats: [bool; 3]) -> Curve {
-        let (low, high) = (DVec3::new(0.5, 1.0, 0.0), DVec3::splat(8.0));
+        let low = DVec3::new(0.5, 1.0, 0.0);
+        let high = DVec3::splat(8.0);
         Curve::around(&Aabb { low, high }, &Periods::new(low, high, repeats))
     }
 

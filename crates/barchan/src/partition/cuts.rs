@@ -54,9 +54,10 @@ impl Cuts {
         Self { curve, cuts }
     }
 
-    /// Cuts that give every rank the same work, as nearly as single bodies allow, and those outside
-    /// of the frame that share the nearest cell. `work` has the positions of this rank's bodies and what each of them costs; numbers below zero count as
-    /// zero. Every rank calls it with the same curve, and gets the same cuts.
+    /// Cuts that give every rank the same work, as nearly as single bodies allow; bodies outside of the
+    /// frame count in the nearest cell, all together. `work` has the positions of this rank's bodies and
+    /// what each of them costs; numbers below zero count as zero. Every rank calls it with the same curve,
+    /// and gets the same cuts.
     pub fn balanced(comm: &mut dyn Communicator, curve: Curve, work: impl IntoIterator<Item = (DVec3, f64)>) -> Self {
         comm.stage("cutting the Morton curve");
         let ranks = comm.size() as u64;
@@ -89,12 +90,14 @@ impl Cuts {
             }
             comm.all_reduce(Reduction::Sum, &mut sums);
             let mut octants = sums.chunks_exact(7);
-            let (mut last, mut octant) = (None, &[][..]);
+            let mut last = None;
+            let mut octant = &[][..];
             for s in searches.iter_mut().filter(open) {
                 if last.replace(s.low.0) != Some(s.low.0) {
                     octant = octants.next().unwrap_or_default();
                 }
-                let (low, high) = (s.low, s.high);
+                let low = s.low;
+                let high = s.high;
                 let child = octant.partition_point(|&sum| sum <= s.share);
                 if child > 0 {
                     s.low = (border(low.0, child as u64), octant[child - 1]);
@@ -159,7 +162,8 @@ impl Before {
 
 /// The largest work of a rank against the mean; 1 if there is none at all.
 pub fn imbalance(comm: &mut dyn Communicator, work: f64) -> f64 {
-    let (mut sum, mut largest) = ([work], [work]);
+    let mut sum = [work];
+    let mut largest = [work];
     comm.all_reduce(Reduction::Sum, &mut sum);
     comm.all_reduce(Reduction::Max, &mut largest);
     if sum[0] > 0.0 { largest[0] * comm.size() as f64 / sum[0] } else { 1.0 }

@@ -58,11 +58,6 @@ impl Morton {
         Ok(Self { curve, ranks: cuts.ranks(), rank, own: [start, end], known, neighbours, reach, bounds, inside })
     }
 
-    /// The regions between given cuts, one less than there are ranks.
-    pub fn from_cuts(curve: Curve, between: &[u64], rank: u32, reach: f64) -> Result<Self, PartitionError> {
-        Self::new(&Cuts::new(curve, between), rank, reach)
-    }
-
     /// Regions of equal work: [`Cuts::balanced`], of which this rank keeps what it needs.
     pub fn balanced(
         comm: &mut dyn Communicator,
@@ -120,7 +115,8 @@ fn neighbours_of(rank: u32, blocks: &[Cells], cuts: &Cuts, reach: f64) -> Vec<u3
 fn shifted(curve: &Curve, block: &Cells, axis: usize, shift: i64, margin: i64) -> Option<[u32; 2]> {
     // A period is no whole number of cells: take both. Backwards they change places, so that who
     // sees the other so is seen so.
-    let (mut least, mut most) = (0, 0);
+    let mut least = 0;
+    let mut most = 0;
     if shift != 0 {
         let cells = curve.count(curve.periods().length()[axis]);
         (least, most) = (cells.floor() as i64, cells.ceil() as i64);
@@ -331,7 +327,7 @@ mod tests {
         assert_eq!(views(&[], [false; 3], 0.5)[0].reach(), f64::INFINITY);
         assert_eq!(views(&[], [true; 3], 0.5)[0].reach(), 3.375);
         assert_eq!(views(&between, [true; 3], 100.0)[0].reach(), 3.375);
-        assert!(Morton::from_cuts(curve([false; 3]), &between, 0, 0.0).is_err());
+        assert!(Morton::new(&Cuts::new(curve([false; 3]), &between), 0, 0.0).is_err());
     }
 
     #[test]

@@ -17,13 +17,13 @@ pub enum PartitionName {
 }
 
 impl PartitionName {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Auto, "auto", ""), (Self::Cartesian, "cartesian", ""), (Self::Morton, "morton", "")];
+
     /// The name that scene files use.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Cartesian => "cartesian",
-            Self::Morton => "morton",
-        }
+        Self::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
     }
 }
 
@@ -37,6 +37,12 @@ pub enum WorkMeasure {
     /// Processor time: what counts in the end, but no two runs have the same cuts, nor the same
     /// rounding.
     Time,
+}
+
+impl WorkMeasure {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Count, "count", "bodies, contacts times iterations"), (Self::Time, "time", "of the processor")];
 }
 
 /// The cell, and how ranks share it.

@@ -87,7 +87,8 @@ impl Periods {
     /// Calls `found` with each shift of a box whose centre is in the cell that meets the cell, and with
     /// what is inside.
     fn shifted(&self, hull: &Aabb, mut found: impl FnMut([i8; 3], &Aabb)) {
-        let (mut low, mut high) = ([0i8; 3], [0i8; 3]);
+        let mut low = [0i8; 3];
+        let mut high = [0i8; 3];
         for axis in (0..3).filter(|&axis| self.repeats(axis)) {
             high[axis] = i8::from(hull.low[axis] <= self.low[axis]);
             low[axis] = -i8::from(hull.high[axis] >= self.high[axis]);

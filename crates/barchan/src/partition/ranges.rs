@@ -66,8 +66,10 @@ impl Ranges {
 
     /// Whether every cell of the box is somebody's.
     pub(super) fn cover(&self, cells: Cells) -> bool {
-        let (low, high) = (morton_key(cells.low), morton_key(cells.high));
-        let (first, last) = (self.at(low), self.at(high));
+        let low = morton_key(cells.low);
+        let high = morton_key(cells.high);
+        let first = self.at(low);
+        let last = self.at(high);
         let nobody = |range: usize| self.owners[range] == NOBODY;
         if !(first..=last).any(nobody) {
             return true;
@@ -81,8 +83,10 @@ impl Ranges {
 
     /// Searches a box. Ranges before `next` were told of, or are not met.
     fn search(&self, cells: Cells, next: &mut usize, found: &mut dyn FnMut(u32)) {
-        let (low, high) = (morton_key(cells.low), morton_key(cells.high));
-        let (first, last) = (self.at(low), self.at(high));
+        let low = morton_key(cells.low);
+        let high = morton_key(cells.high);
+        let first = self.at(low);
+        let last = self.at(high);
         // The corners are cells of the box themselves.
         self.tell(first, next, found);
         // Ranges between lie in the box, or in what the curve visits outside of it.
@@ -114,8 +118,10 @@ impl Ranges {
 /// Cuts a box in two where the keys of its corners differ first.
 fn halves(cells: Cells, low: u64, high: u64) -> [Cells; 2] {
     let bit = (low ^ high).ilog2();
-    let (axis, mask) = ((bit % 3) as usize, (1 << (bit / 3)) - 1);
-    let (mut below, mut above) = (cells, cells);
+    let axis = (bit % 3) as usize;
+    let mask = (1 << (bit / 3)) - 1;
+    let mut below = cells;
+    let mut above = cells;
     above.low[axis] = cells.high[axis] & !mask;
     below.high[axis] = above.low[axis] - 1;
     [below, above]
@@ -152,7 +158,8 @@ mod tests {
             starts.sort_unstable();
             let ranges = ranges(&starts, unknown);
             let cells = Cells { low, high: std::array::from_fn(|axis| low[axis] + size[axis]) };
-            let (mut slow, mut whole) = (std::collections::BTreeSet::new(), true);
+            let mut slow = std::collections::BTreeSet::new();
+            let mut whole = true;
             for z in cells.low[2]..=cells.high[2] {
                 for y in cells.low[1]..=cells.high[1] {
                     for x in cells.low[0]..=cells.high[0] {

@@ -78,7 +78,8 @@ impl Run {
         self.simulation.comm().stage("checkpoint");
         let before = recorder.before_checkpoint(&mut self.simulation);
         recorder.spent.checkpoint.add(start);
-        let (before, waited) = (before?, Instant::now());
+        let before = before?;
+        let waited = Instant::now();
         let scene = if self.simulation.comm().rank() == 0 { self.scene.to_toml() } else { String::new() };
         let head = CheckpointHead { step: self.tally.steps, is_end, scene, engine: engine(), parts: Vec::new() };
         let total = self.seconds_before + self.started.elapsed().as_secs_f64();

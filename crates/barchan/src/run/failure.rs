@@ -128,7 +128,9 @@ pub(super) fn check_dumps<'a>(
 /// # Errors
 /// If a step missed the tolerance.
 pub fn strictly(summary: &Summary) -> Result<(), RunError> {
-    let (steps, missed) = (summary.steps, summary.steps - summary.solver.steps_converged);
-    let (tolerance, residual) = (summary.solver.tolerance, summary.solver.residual_max);
+    let steps = summary.steps;
+    let missed = summary.steps - summary.solver.steps_converged;
+    let tolerance = summary.solver.tolerance;
+    let residual = summary.solver.residual_max;
     if missed == 0 { Ok(()) } else { Err(RunError::MissedTolerance { missed, steps, tolerance, residual }) }
 }

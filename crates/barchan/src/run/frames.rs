@@ -52,7 +52,8 @@ impl Past {
         let mut past = Self::default();
         if interval > 0.0 {
             for due_at in (0..=step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
-                let (k, due) = (past.frames, due_at as f64 * h);
+                let k = past.frames;
+                let due = due_at as f64 * h;
                 if !is_at(k, due_at) {
                     let found = times.get(k).map_or("is missing".into(), |time| format!("is of time {time}"));
                     return Err(format!("frame {k} {found}, where one of time {due} is expected"));
@@ -95,7 +96,8 @@ impl Frames {
             Job::Complete(frames) => writer.complete(*frames),
         })?;
         let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
-        let (time, interval) = (scene.time, scene.output.frame_interval);
+        let time = scene.time;
+        let interval = scene.output.frame_interval;
         Ok(Self { background, rank, time, interval, last: None, complete, before: 0 })
     }
 
@@ -187,7 +189,8 @@ fn frame_due(step: u64, h: f64, interval: f64) -> bool {
 /// How many frames a scene asks for: at time zero, at the interval, and at the end; or at the end
 /// alone.
 pub fn frame_count(scene: &Scene) -> u64 {
-    let (interval, steps) = (scene.output.frame_interval, scene.time.steps());
+    let interval = scene.output.frame_interval;
+    let steps = scene.time.steps();
     if interval <= 0.0 {
         return 1;
     }

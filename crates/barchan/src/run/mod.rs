@@ -182,7 +182,9 @@ impl Run {
     /// If the run does not have such a step, or has done it before it went on, or has several ranks.
     pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
-        let (done, total, ranks) = (self.tally.steps, self.steps_total, self.simulation.comm().size());
+        let done = self.tally.steps;
+        let total = self.steps_total;
+        let ranks = self.simulation.comm().size();
         check_dumps(&self.dumps, done, total, ranks)?;
         Ok(self)
     }
@@ -257,7 +259,8 @@ impl Run {
     /// A step of all ranks. What this one was not waiting, it was busy.
     fn step(&mut self) -> Result<StepReport, StepError> {
         let waiting = |simulation: &mut Simulation| simulation.comm().traffic().waiting;
-        let (before, start) = (waiting(&mut self.simulation), Instant::now());
+        let before = waiting(&mut self.simulation);
+        let start = Instant::now();
         let report = self.simulation.step()?;
         let waited = waiting(&mut self.simulation) - before;
         self.tally.busy += (start.elapsed().as_secs_f64() - waited).max(0.0);

@@ -89,7 +89,8 @@ impl Recorder {
         simulation: &mut Simulation,
     ) -> Result<Self, OutputError> {
         let comm = simulation.comm();
-        let (rank, ranks) = (comm.rank(), comm.size());
+        let rank = comm.rank();
+        let ranks = comm.size();
         let mut writer = directory.resume_frames(FrameOptions::of(scene), rank, ranks, past.frames)?;
         let tables = if rank == 0 {
             directory.remove_results()?;

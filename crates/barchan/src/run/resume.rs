@@ -184,7 +184,8 @@ pub(super) fn find(
     let remains = if comm.rank() == 0 { Remains::of(directory, scene) } else { Ok(Remains::default()) };
     let mut remains = agree(comm, remains)?;
     loop {
-        let (mut chosen, mut past) = (Vec::new(), Vec::new());
+        let mut chosen = Vec::new();
+        let mut past = Vec::new();
         while let Some(step) = remains.heads.pop() {
             match look(directory, &folder, step, &remains, scene) {
                 Ok((head, frames)) => {
@@ -266,7 +267,9 @@ fn read_own(
     scene: &Scene,
     comm: &mut dyn Communicator,
 ) -> Result<Option<Part>, Option<String>> {
-    let (rank, ranks, parts) = (comm.rank(), comm.size(), head.parts.len());
+    let rank = comm.rank();
+    let ranks = comm.size();
+    let parts = head.parts.len();
     let read = |rank: usize| {
         let part = read_part(folder, head, rank).and_then(|part| {
             part.fit(scene, parts)?;

@@ -43,7 +43,9 @@ impl Spent {
     /// All lines of the summary, with those of the steps and of the whole run. What is in none of the
     /// others is the rest: observers, votes, and what cannot be told apart.
     pub(super) fn stages(&self, steps: RunSeconds, total: f64) -> RunSeconds {
-        let (start, output, checkpoint) = (self.start, self.output.all, self.checkpoint.all);
+        let start = self.start;
+        let output = self.output.all;
+        let checkpoint = self.checkpoint.all;
         let all = RunSeconds { start, output, checkpoint, other: 0.0, total, ..steps };
         RunSeconds { other: (total - all.sum()).max(0.0), ..all }
     }

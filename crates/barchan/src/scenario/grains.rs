@@ -37,7 +37,8 @@ pub(super) struct Grains {
 impl Grains {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let counts = scaling::counts(parameters, [true; 3]);
-        let (radius, friction) = (parameters.get("radius"), parameters.get("friction"));
+        let radius = parameters.get("radius");
+        let friction = parameters.get("friction");
         let centres = Lattice::hexagonal(counts, 2.0 * radius, radius).extent();
         Self { counts, friction, radius, size: centres.high - centres.low + 2.0 * radius }
     }
@@ -60,7 +61,8 @@ impl Grains {
     /// A floor of fixed spheres across the channel, so many along it from `start`; its upper side is
     /// at this height.
     pub(super) fn floor(&self, start: f64, row: u32, height: f64) -> Lattice {
-        let (bead, across) = (2.0 * self.radius, self.row(self.size.y));
+        let bead = 2.0 * self.radius;
+        let across = self.row(self.size.y);
         let apart = self.size.y / f64::from(across);
         Lattice {
             origin: DVec3::new(start + self.radius, 0.5 * apart, height - self.radius),

@@ -42,8 +42,10 @@ pub(super) static SCENARIO: Scenario = Scenario {
         let [nx, ny, nz] = scaling::counts(parameters, [true, true, false]);
         // Rows alternate: an odd number would not match its own image.
         let ny = ny.checked_next_multiple_of(2).unwrap_or(ny);
-        let (radius, spacing) = (1e-3, 2e-3);
-        let (row, layer) = (0.75f64.sqrt() * spacing, (2.0f64 / 3.0).sqrt() * spacing);
+        let radius = 1e-3;
+        let spacing = 2e-3;
+        let row = 0.75f64.sqrt() * spacing;
+        let layer = (2.0f64 / 3.0).sqrt() * spacing;
         let [x, y] = [f64::from(nx) * spacing, f64::from(ny) * row];
         let top = f64::from(nz.saturating_sub(1)) * layer + 2.0 * radius;
         let angle = parameters.get("angle").to_radians();
@@ -96,7 +98,8 @@ mod tests {
     fn contacts(scene: &Scene) -> u64 {
         let world = scene.build().unwrap();
         let x: Vec<DVec3> = world.bodies.position[2..].to_vec();
-        let (length, touching) = (scene.periods().length(), 2e-3 * (1.0 + 1e-9));
+        let length = scene.periods().length();
+        let touching = 2e-3 * (1.0 + 1e-9);
         let mut count = 0;
         for (i, a) in x.iter().enumerate() {
             for b in &x[..i] {

@@ -24,7 +24,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
         },
     ],
     build: |parameters| {
-        let (angle, radius) = (parameters.get("angle").to_radians(), 0.1);
+        let angle = parameters.get("angle").to_radians();
+        let radius = 0.1;
         let normal = DVec3::new(angle.sin(), 0.0, angle.cos());
         let plane = BodySpec { normal: Some(normal), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) };
         let sphere = BodySpec::new(Shape::sphere(radius), radius * normal);

@@ -23,7 +23,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Parameter { name: "friction", default: 0.5, range: ParameterRange::NotNegative, help: "0 for a close packing" },
     ],
     build: |parameters| {
-        let (bodies, radius) = (parameters.count("bodies"), 0.01);
+        let bodies = parameters.count("bodies");
+        let radius = 0.01;
         let width = 24.0 * radius;
         // A cloud of 20 % by volume, at least as high as a few spheres.
         let volume = bodies as f64 * 4.0 / 3.0 * PI * f64::powi(radius, 3);

@@ -82,7 +82,8 @@ struct SetUp {
 
 impl SetUp {
     fn scene(&self, parameters: &Parameters) -> Scene {
-        let (bodies, radius) = (parameters.count("bodies"), parameters.get("radius"));
+        let bodies = parameters.count("bodies");
+        let radius = parameters.get("radius");
         // A handful of spheres still need room to move between the walls.
         let edge = (self.area * bodies as f64).sqrt().max(4.0);
         let counts = even_counts(bodies, edge, self.height);
@@ -166,8 +167,8 @@ mod tests {
                 let world = scene.build().unwrap();
                 assert_eq!(world.bodies.len() as u64, bodies + 1);
                 let Shape::Container(walls) = &scene.body[0].shape else { panic!("a container") };
-                let (low, high) =
-                    (scene.body[0].position - walls.half_extents, scene.body[0].position + walls.half_extents);
+                let low = scene.body[0].position - walls.half_extents;
+                let high = scene.body[0].position + walls.half_extents;
                 let x = &world.bodies.position[1..];
                 for x in x {
                     assert!((x - 0.01).cmpge(low - 1e-12).all() && (x + 0.01).cmple(high + 1e-12).all(), "{x}");

@@ -37,7 +37,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
     ],
     build: |parameters| {
         let grains = Grains::new(parameters);
-        let (size, bead) = (grains.size, 2.0 * grains.radius);
+        let size = grains.size;
+        let bead = 2.0 * grains.radius;
         // As many spheres as fit on either side of the slit.
         let row = grains.row(0.5 * (size.x - parameters.get("slit") * bead));
         // Room for all grains below the floor, where they lie about as close as above, in a heap.
@@ -93,7 +94,8 @@ mod tests {
         let mut simulation = Simulation::from_scene(&scene).unwrap();
         let [left, right, block] = [0, 1, 2].map(|i| scene.lattice[i].extent());
         let width = right.low.x - left.high.x - 0.01;
-        let (across, depth) = (block.high.x + 5e-3, block.high.y + 5e-3);
+        let across = block.high.x + 5e-3;
+        let depth = block.high.y + 5e-3;
         // Volume of the grains between two heights over the floor.
         let between = |simulation: &Simulation, low: f64, high: f64| -> f64 {
             let bodies = &simulation.world.bodies;
@@ -102,7 +104,8 @@ mod tests {
             grains.map(|i| 4.0 / 3.0 * PI * bodies.shape[i].bounding_radius().unwrap().powi(3)).sum()
         };
         let all = between(&simulation, 0.0, f64::INFINITY);
-        let (mut marks, mut bulk) = (Vec::new(), 0.0);
+        let mut marks = Vec::new();
+        let mut bulk = 0.0;
         while marks.len() < 3 {
             simulation.step().unwrap();
             assert!(simulation.steps() < 2 * scene.time.steps(), "the slit has clogged");

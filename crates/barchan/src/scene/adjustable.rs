@@ -24,7 +24,7 @@ pub struct Adjustable {
     pub min: f64,
     /// The most that it may become.
     pub max: f64,
-    /// What viewers call it; the key unless told.
+    /// What viewers call it; the key by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }

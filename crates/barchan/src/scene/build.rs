@@ -29,7 +29,8 @@ impl Scene {
     /// # Errors
     /// If there are too many bodies for each of them.
     pub fn check_room(&self, ranks: usize) -> Result<(), SceneError> {
-        let (count, limit) = (self.body_count(), u64::from(u32::MAX));
+        let count = self.body_count();
+        let limit = u64::from(u32::MAX);
         if count / (ranks.max(1) as u64) < limit {
             return Ok(());
         }
@@ -189,7 +190,8 @@ impl Scene {
                 world.external.insert(id, ExternalForce { force, torque });
             }
             if spec.motion == Motion::Kinematic && spec.oscillation.is_some() {
-                let (velocity, angular_velocity) = (spec.velocity, spec.angular_velocity);
+                let velocity = spec.velocity;
+                let angular_velocity = spec.angular_velocity;
                 world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: spec.oscillation });
             }
         }
@@ -226,7 +228,9 @@ struct Share<'a> {
 fn images(periods: &Periods, (x, radius): (DVec3, f64)) -> impl Iterator<Item = (DVec3, f64)> + Clone + use<> {
     let length = periods.length();
     let along = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
-    let (i, j, k) = (along(0), along(1), along(2));
+    let i = along(0);
+    let j = along(1);
+    let k = along(2);
     let offset = move |n: i32, axis: usize| if n == 0 { 0.0 } else { f64::from(n) * length[axis] };
     let offsets = k.flat_map(move |k| {
         j.clone().flat_map({

@@ -66,7 +66,8 @@ impl Cells {
         self.levels.iter().filter(|level| level.reach > 0.0).any(|level| {
             let reach = DVec3::splat(radius + level.reach + gap);
             // Clamping to the grid keeps the order of cells, so balls beyond the box are found too.
-            let (a, b) = (level.cell_of(x - reach - self.low), level.cell_of(x + reach - self.low));
+            let a = level.cell_of(x - reach - self.low);
+            let b = level.cell_of(x + reach - self.low);
             (a[2]..=b[2]).any(|k| {
                 (a[1]..=b[1]).any(|j| {
                     (a[0]..=b[0]).any(|i| {
@@ -114,7 +115,8 @@ mod tests {
 
     #[test]
     fn agrees_with_looking_at_every_ball() {
-        let (low, high) = (DVec3::new(-1.0, 0.0, 2.0), DVec3::new(1.0, 3.0, 2.5));
+        let low = DVec3::new(-1.0, 0.0, 2.0);
+        let high = DVec3::new(1.0, 3.0, 2.5);
         let mut cells = Cells::new(low, high, 0.002, 0.2, 600);
         let stream = Stream::new(1, EntryKind::Fill, 0);
         let mut balls: Vec<(DVec3, f64)> = Vec::new();

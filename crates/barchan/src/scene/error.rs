@@ -118,7 +118,8 @@ impl SceneError {
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let score = |candidate: &str| {
-        let (a, b) = (word.replace('-', "_"), candidate.to_lowercase().replace('-', "_"));
+        let a = word.replace('-', "_");
+        let b = candidate.to_lowercase().replace('-', "_");
         if a == b {
             1.0
         } else {

@@ -142,7 +142,8 @@ impl Plan {
         let bounds = |(small, large): (f64, f64), r: f64| (small.min(r), large.max(r));
         let (small, large) = there.clone().map(|ball| ball.1).fold((fill.radius.min(), fill.radius.max()), bounds);
         let Aabb { low, high } = self.extent();
-        let (low, high) = (low - fill.radius.max(), high + fill.radius.max());
+        let low = low - fill.radius.max();
+        let high = high + fill.radius.max();
         let mut cells = Cells::new(low, high, small, large, count);
         for (x, r) in there {
             if cells.concerns(x, r + fill.gap) {

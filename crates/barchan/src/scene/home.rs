@@ -38,7 +38,8 @@ impl Scene {
 /// The place of a point within the cell; points that lie there keep their bits.
 pub(crate) fn home(periods: &Periods, mut x: DVec3) -> DVec3 {
     for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
-        let (low, high) = (periods.low[axis], periods.high[axis]);
+        let low = periods.low[axis];
+        let high = periods.high[axis];
         if !(low..high).contains(&x[axis]) {
             let back = x[axis] - (high - low) * ((x[axis] - low) / (high - low)).floor();
             // What rounds past an end is at the lower one, which is the same place.

@@ -1,5 +1,13 @@
 //! Every key of a scene file with a line on what it means, declared once: the writer takes its
-//! order and its comments from here.
+//! order and its comments from here. What a key can be is read from the list of its enum.
+
+use super::{Compression, LatticeKind, Radius};
+use crate::broad::BroadPhaseName;
+use crate::partition::{PartitionName, WorkMeasure};
+use crate::shape::Shape;
+use crate::world::{Combine, Motion, Rotation};
+use barchan_cone::solver::SolverName;
+use barchan_cone::{Borders, Criterion, Friction, Metric, Order, System};
 
 /// A section of a scene file: a table, or a list of tables.
 pub(crate) struct Section {
@@ -11,28 +19,71 @@ pub(crate) struct Section {
     pub(crate) keys: &'static [Key],
 }
 
-/// A key: its name, an example for keys that may be left out (empty if it is always written),
-/// and what it means.
+/// A key of a section.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
+    /// An example for a key that may be left out; empty if it is always written.
     pub(crate) example: &'static str,
-    pub(crate) about: &'static str,
+    /// What it means.
+    about: &'static str,
+    /// What it can be, in words, for a key with a closed list of values.
+    values: Option<fn() -> String>,
+}
+
+impl Key {
+    /// What it means, and what it can be.
+    pub(crate) fn comment(&self) -> String {
+        match (self.about, self.values) {
+            (about, None) => about.to_owned(),
+            ("", Some(values)) => values(),
+            (about, Some(values)) => format!("{about}: {}", values()),
+        }
+    }
 }
 
 /// A key that is always written.
 const fn key(name: &'static str, about: &'static str) -> Key {
-    Key { name, example: "", about }
+    Key { name, example: "", about, values: None }
 }
 
 /// A key that may be left out.
 const fn optional(name: &'static str, example: &'static str, about: &'static str) -> Key {
-    Key { name, example, about }
+    Key { name, example, about, values: None }
+}
+
+/// A key that is always written, with one of a closed list of values.
+const fn choice(name: &'static str, about: &'static str, values: fn() -> String) -> Key {
+    Key { name, example: "", about, values: Some(values) }
+}
+
+/// The names of a list: "a, b or c".
+fn names<T>(all: &[(T, &str, &str)]) -> String {
+    either(all.iter().map(|(_, name, _)| (*name).to_owned()))
+}
+
+/// The names of a list, each with its few words: "a (the first), b or c".
+fn explained<T>(all: &[(T, &str, &str)]) -> String {
+    let words = |name: &str, note: &str| if note.is_empty() { name.into() } else { format!("{name} ({note})") };
+    either(all.iter().map(|(_, name, note)| words(name, note)))
+}
+
+fn either(words: impl Iterator<Item = String>) -> String {
+    let mut words: Vec<_> = words.collect();
+    let last = words.pop().unwrap_or_default();
+    if words.is_empty() { last } else { format!("{} or {last}", words.join(", ")) }
+}
+
+fn shapes() -> String {
+    either(Shape::FORMS.iter().map(|(name, form)| format!("{name} = {form}")))
+}
+
+fn radii() -> String {
+    format!("a number, or {{ {} = ... }}", Radius::NAMES.join(" | "))
 }
 
 const VELOCITY_JITTER: &str = "largest random addition to each component of the velocity, m/s";
 const MATERIAL: &str = "name of the material; empty for the first";
-const GROUP: &str = "a number to tell bodies apart by in what a run writes";
-const RADIUS: &str = "m; a number, or { uniform | normal | log-normal | power-law | choice = ... }";
+const GROUP: &str = "a label for frames and tables, 0 to 65535";
 
 /// Every section in the order in which it is written.
 pub(crate) const SECTIONS: &[Section] = &[
@@ -55,11 +106,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver",
         about: "solver and stopping rule",
         keys: &[
-            key("name", "the solver: apgd, scip, accelerated-gs, nbgs, gauss-seidel or jacobi"),
-            key("friction", "the law: associated or coulomb; the solver's own unless told"),
+            choice("name", "the solver", || names(SolverName::ALL)),
+            choice("friction", "the law (default: the solver's own)", || names(Friction::ALL)),
             key("tolerance", "residual at which a step has converged"),
-            key("criterion", "that residual: natural (scale-free), s1 or s0 (as in the papers)"),
-            key("max_iterations", "a step gives up after so many and says so"),
+            choice("criterion", "that residual", || explained(Criterion::ALL)),
+            key("max_iterations", "iterations after which a step ends without having converged; it is reported"),
             key("warm_start", "start from the impulses of the last step"),
         ],
     },
@@ -67,7 +118,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver.apgd",
         about: "accelerated projected gradient descent",
         keys: &[
-            key("metric", "in which steps are measured: contact, scalar or identity (as printed)"),
+            choice("metric", "scale of steps", || explained(Metric::ALL)),
             key("restart", "drop momentum that points uphill"),
             key("shrink", "let the Lipschitz estimate shrink again; only with restart"),
         ],
@@ -76,7 +127,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver.scip",
         about: "symmetric-cone interior point",
         keys: &[
-            key("system", "how linear systems are solved: direct, iterative, or auto (by their size)"),
+            choice("system", "how linear systems are solved", || explained(System::ALL)),
             key("system_tolerance", "relative residual at which an iterative solution is good enough"),
             key("system_iterations", "an iterative solution takes at most so many"),
         ],
@@ -85,35 +136,35 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "solver.accelerated-gs",
         about: "Gauss-Seidel sweeps with momentum",
         keys: &[
-            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
+            choice("order", "of contacts in a sweep", || explained(Order::ALL)),
             key("restart", "drop momentum that points uphill"),
-            key("borders", "bodies that several ranks hold: split (in mass) or whole"),
+            choice("borders", "bodies that several ranks hold", || explained(Borders::ALL)),
         ],
     },
     Section {
         path: "solver.nbgs",
         about: "non-linear block Gauss-Seidel",
         keys: &[
-            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
-            key("relaxation", "part of each one-contact solution that is taken"),
-            key("borders", "bodies that several ranks hold: split (in mass) or whole"),
+            choice("order", "of contacts in a sweep", || explained(Order::ALL)),
+            key("relaxation", "fraction of each one-contact solution that is taken"),
+            choice("borders", "bodies that several ranks hold", || explained(Borders::ALL)),
         ],
     },
     Section {
         path: "solver.gauss-seidel",
         about: "fixed-point iteration, contact after contact",
         keys: &[
-            key("order", "of contacts: coloured, split (in mass, between subdomains) or serial"),
+            choice("order", "of contacts in a sweep", || explained(Order::ALL)),
             key("relaxation", "length of a step"),
-            key("blend", "part of the new value, the rest being of the old one"),
+            key("blend", "fraction of the new value; the rest is the old one"),
         ],
     },
     Section {
         path: "solver.jacobi",
         about: "fixed-point iteration, all contacts at once",
         keys: &[
-            key("relaxation", "length of a step; too long a one diverges"),
-            key("blend", "part of the new value, the rest being of the old one"),
+            key("relaxation", "length of a step; too long a step diverges"),
+            key("blend", "fraction of the new value; the rest is the old one"),
         ],
     },
     Section {
@@ -130,7 +181,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "broad_phase",
         about: "search for neighbours; the result does not depend on its name",
         keys: &[
-            key("name", "octree, grid or brute-force"),
+            choice("name", "", || names(BroadPhaseName::ALL)),
             key("reorder_interval", "steps between sorts of bodies in memory; 0 for never"),
         ],
     },
@@ -141,14 +192,11 @@ pub(crate) const SECTIONS: &[Section] = &[
             optional("min", "[0.0, 0.0, 0.0]", "lowest corner of the cell, m; needed where space repeats"),
             optional("max", "[1.0, 1.0, 1.0]", "highest corner of the cell, m"),
             key("periodic", "along which axes space repeats itself"),
-            key("partition", "of the cell among ranks: auto, cartesian or morton"),
+            choice("partition", "of the cell among ranks", || names(PartitionName::ALL)),
             optional("blocks", "[2, 2, 1]", "blocks of a cartesian partition along x, y and z"),
-            key("imbalance", "largest work over mean work at which ranges are cut anew"),
-            key(
-                "balance_interval",
-                "most steps between two looks at the balance, more often while it changes; 0 for never",
-            ),
-            key("work", "what counts as work: count (bodies, contacts times iterations) or time"),
+            key("imbalance", "largest work of a rank over the mean at which the curve is cut anew"),
+            key("balance_interval", "at most so many steps between two checks of the balance; 0 for never"),
+            choice("work", "what counts as work", || explained(WorkMeasure::ALL)),
         ],
     },
     Section {
@@ -157,13 +205,13 @@ pub(crate) const SECTIONS: &[Section] = &[
         keys: &[
             key("frame_interval", "simulated time between frames, s; 0 for the last state alone"),
             key("contacts", "write the contacts of each frame too"),
-            key("compression", "of frames: lz4, zlib or none"),
+            choice("compression", "of frames", || explained(Compression::ALL)),
             key("history", "write the residual of every iteration to history.csv"),
         ],
     },
     Section {
         path: "checkpoint",
-        about: "when a run writes down all that it needs to go on later; always at its end",
+        about: "when a run saves all that it needs to go on later; there is always one at its end",
         keys: &[
             key("steps", "steps between two checkpoints; 0 for none by steps"),
             key("seconds", "wall-clock time between two checkpoints, s; 0 for none by time"),
@@ -183,7 +231,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section {
         path: "pair_rule",
         about: "how the coefficients of two materials become that of a pair",
-        keys: &[key("friction", "min, max, mean or geometric"), key("restitution", "min, max, mean or geometric")],
+        keys: &[choice("friction", "", || names(Combine::ALL)), choice("restitution", "", || names(Combine::ALL))],
     },
     Section {
         path: "pair",
@@ -196,7 +244,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "force",
-        about: "fields on every dynamic body: central, drag or well",
+        about: "fields on every dynamic body, one an entry",
         keys: &[
             key("central", "pull of a point mass: acceleration strength / distance^2, m^3/s^2"),
             key("drag", "acceleration -rate * (velocity - wind), and -rate * spin"),
@@ -207,7 +255,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "body",
         about: "single bodies",
         keys: &[
-            key("shape", "sphere = { radius }, half-space = {}, container = { half_extents, open }"),
+            choice("shape", "", shapes),
             key("position", "centre of mass at time zero, m"),
             optional("orientation", "[0.0, 0.0, 0.0, 1.0]", "quaternion [x, y, z, w]"),
             optional("normal", "[0.0, 0.0, 1.0]", "of a half-space, instead of an orientation"),
@@ -215,8 +263,8 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("angular_velocity", "rad/s, in the world frame"),
             key("material", MATERIAL),
             key("group", GROUP),
-            key("motion", "dynamic, fixed or kinematic (as prescribed by the velocities)"),
-            key("rotation", "of a dynamic body: free or locked (it never turns)"),
+            choice("motion", "", || explained(Motion::ALL)),
+            choice("rotation", "of a dynamic body", || explained(Rotation::ALL)),
             optional(
                 "oscillation",
                 "{ amplitude = [0.0, 0.0, 0.01], frequency = 10.0, phase = 0.0 }",
@@ -230,18 +278,18 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "lattice",
         about: "spheres on lattices",
         keys: &[
-            key("kind", "cubic, or hexagonal (close packing)"),
+            choice("kind", "", || explained(LatticeKind::ALL)),
             key("origin", "centre of the first sphere, m"),
             key("counts", "sites along x, y and z"),
             key("spacing", "distance of neighbouring centres, m; a number, or one an axis (cubic)"),
-            key("radius", RADIUS),
+            choice("radius", "m", radii),
             key("jitter", "largest random shift along each axis, m"),
-            optional("count", "1000", "use the first so many sites only, x fastest, then y"),
+            optional("count", "1000", "use only the first sites, as many as this; x fastest, then y"),
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
             key("group", GROUP),
-            key("motion", "dynamic, fixed or kinematic (as prescribed by the velocity)"),
+            choice("motion", "", || explained(Motion::ALL)),
         ],
     },
     Section {
@@ -251,7 +299,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("min", "lowest corner of the box, m"),
             key("max", "highest corner of the box, m"),
             key("count", "how many spheres"),
-            key("radius", RADIUS),
+            choice("radius", "m", radii),
             key("gap", "smallest gap between two spheres, m"),
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
@@ -276,4 +324,62 @@ pub(crate) const SECTIONS: &[Section] = &[
 pub(crate) fn top_level_keys() -> impl Iterator<Item = &'static str> {
     let keys = SECTIONS[0].keys.iter().map(|key| key.name);
     keys.chain(SECTIONS[1..].iter().map(|section| section.path).filter(|path| !path.contains('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::ForceField;
+    use serde::de::DeserializeOwned;
+
+    /// The variants of an enum by the names that scene files use, in order: as serde tells whoever
+    /// names another.
+    fn variants<T: DeserializeOwned>() -> Vec<String> {
+        let error = serde_json::from_str::<T>("\"no such name\"").err().expect("no such name").to_string();
+        let (_, names) = error.split_once("expected ").expect("the names that are expected");
+        names.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect()
+    }
+
+    #[test]
+    fn lists_have_all_variants_by_the_names_of_files() {
+        fn check<T: DeserializeOwned + Copy + std::fmt::Debug + PartialEq>(all: &[(T, &str, &str)]) {
+            let names: Vec<_> = all.iter().map(|entry| entry.1).collect();
+            assert_eq!(names, variants::<T>());
+            for (value, name, _) in all {
+                assert_eq!(serde_json::from_value::<T>((*name).into()).expect("a name"), *value);
+            }
+        }
+        check(SolverName::ALL);
+        check(Friction::ALL);
+        check(Criterion::ALL);
+        check(Metric::ALL);
+        check(System::ALL);
+        check(Order::ALL);
+        check(Borders::ALL);
+        check(BroadPhaseName::ALL);
+        check(PartitionName::ALL);
+        check(WorkMeasure::ALL);
+        check(Compression::ALL);
+        check(Combine::ALL);
+        check(Motion::ALL);
+        check(Rotation::ALL);
+        check(LatticeKind::ALL);
+    }
+
+    #[test]
+    fn shapes_and_forces_are_all_there() {
+        let shapes: Vec<_> = Shape::FORMS.iter().map(|form| form.0).collect();
+        assert_eq!(shapes, variants::<Shape>());
+        let section = SECTIONS.iter().find(|section| section.path == "force").expect("a section");
+        let forces: Vec<_> = section.keys.iter().map(|key| key.name).collect();
+        assert_eq!(forces, variants::<ForceField>());
+    }
+
+    #[test]
+    fn lists_read_as_sentences() {
+        assert_eq!(names(Friction::ALL), "associated or coulomb");
+        assert_eq!(explained(Order::ALL), "coloured, split (in mass, between subdomains) or serial");
+        let name = &SECTIONS.iter().find(|section| section.path == "solver").expect("a section").keys[0];
+        assert!(name.comment().starts_with("the solver: auto, apgd, "), "{}", name.comment());
+    }
 }

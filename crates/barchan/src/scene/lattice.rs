@@ -27,6 +27,12 @@ pub enum LatticeKind {
     Hexagonal,
 }
 
+impl LatticeKind {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Cubic, "cubic", ""), (Self::Hexagonal, "hexagonal", "close packing")];
+}
+
 /// Distance of neighbouring sites: one number, or one an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spacing {
@@ -139,7 +145,9 @@ impl Lattice {
 
     /// The place of the site with these indices.
     fn place(&self, i: u64, j: u64, k: u64) -> DVec3 {
-        let (x, y, z) = (i as f64, j as f64, k as f64);
+        let x = i as f64;
+        let y = j as f64;
+        let z = k as f64;
         let d = self.spacing.axes();
         self.origin
             + match self.kind {
@@ -190,7 +198,8 @@ impl Lattice {
 
     /// The smallest distance between two centres, one of which is seen across a periodic border.
     pub(crate) fn closest_image(&self, periods: &Periods) -> f64 {
-        let (length, mut least) = (periods.length(), f64::INFINITY);
+        let length = periods.length();
+        let mut least = f64::INFINITY;
         let offset = |shift: i32, axis: usize| if shift == 0 { 0.0 } else { f64::from(shift) * length[axis] };
         let shifts = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
         // Sites at either end, with the parities of rows and layers.
@@ -258,11 +267,14 @@ impl Lattice {
     /// The same along one axis: ranges of indices, ascending and apart.
     fn indices_in(&self, axis: usize, region: &Aabb, periods: &Periods) -> Vec<ops::Range<u64>> {
         let (step, beyond) = self.pitch();
-        let (step, beyond, origin) = (step[axis], beyond[axis], self.origin[axis]);
+        let step = step[axis];
+        let beyond = beyond[axis];
+        let origin = self.origin[axis];
         let n = f64::from(self.counts[axis]);
         // By how many periods a site may be away from the cell.
         let (period, away) = if periods.repeats(axis) {
-            let (period, extent) = (periods.length()[axis], self.extent());
+            let period = periods.length()[axis];
+            let extent = self.extent();
             let least = ((periods.low[axis] - extent.high[axis]) / period).floor() as i64;
             (period, least..=((periods.high[axis] - extent.low[axis]) / period).ceil() as i64)
         } else {
@@ -276,7 +288,8 @@ impl Lattice {
             let slack = 0.01 + 1e-12 * (n + (origin.abs() + offset.abs()) / step);
             let first = (region.low[axis] - offset - self.jitter - origin) / step - beyond - slack;
             let last = (region.high[axis] - offset + self.jitter - origin) / step + slack;
-            let (first, end) = (first.ceil().clamp(0.0, n) as u64, (last.floor() + 1.0).clamp(0.0, n) as u64);
+            let first = first.ceil().clamp(0.0, n) as u64;
+            let end = (last.floor() + 1.0).clamp(0.0, n) as u64;
             match ranges.last_mut() {
                 _ if first >= end => {}
                 Some(before) if first <= before.end => before.end = before.end.max(end),

@@ -90,6 +90,12 @@ pub enum Compression {
     None,
 }
 
+impl Compression {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Lz4, "lz4", ""), (Self::Zlib, "zlib", "smaller, and slow"), (Self::None, "none", "")];
+}
+
 /// What a run writes down.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -84,7 +84,7 @@ impl From<f64> for Radius {
 
 impl Radius {
     /// The names of the distributions in files.
-    const NAMES: &'static [&'static str] = &["uniform", "normal", "log-normal", "power-law", "choice"];
+    pub(crate) const NAMES: &'static [&'static str] = &["uniform", "normal", "log-normal", "power-law", "choice"];
 
     /// The smallest radius that can be drawn.
     pub fn min(&self) -> f64 {
@@ -205,7 +205,9 @@ fn cut_normal(draws: &mut Draws, mean: f64, deviation: f64, min: f64, max: f64) 
 impl PowerLaw {
     /// By the inverse of the distribution function.
     fn draw(&self, draws: &mut Draws) -> f64 {
-        let (u, ratio, k) = (draws.unit(), self.max / self.min, self.exponent + 1.0);
+        let u = draws.unit();
+        let ratio = self.max / self.min;
+        let k = self.exponent + 1.0;
         // Near k = 0 the formula loses its digits; its limit is the logarithmic law. Powers are
         // taken of what is below 1 only, so that none overflows.
         let radius = if k.abs() < 1e-9 {

@@ -36,7 +36,8 @@ impl Scene {
 
 /// The first line that differs from that of rank 0; nothing if all are the same.
 fn difference(own: &str, first: &str) -> String {
-    let (mut here, mut there) = (Lines::new(own), Lines::new(first));
+    let mut here = Lines::new(own);
+    let mut there = Lines::new(first);
     loop {
         match (here.next(), there.next()) {
             (None, None) => return String::new(),

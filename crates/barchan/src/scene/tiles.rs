@@ -137,7 +137,8 @@ impl Tiles {
     pub(crate) fn place(&self, tile: [u64; 3], radius: f64, draws: &mut Draws) -> DVec3 {
         let mut x = DVec3::ZERO;
         for axis in 0..3 {
-            let (low, high) = (self.low[axis] + radius, self.high[axis] - radius);
+            let low = self.low[axis] + radius;
+            let high = self.high[axis] - radius;
             x[axis] = if self.counts[axis] == 1 {
                 draws.between(low, high)
             } else {
@@ -157,7 +158,8 @@ impl Tiles {
         let mut block = Block { low: [0; 3], high: [0; 3] };
         for axis in 0..3 {
             let n = self.counts[axis] as f64;
-            let (low, high) = (region.low[axis], region.high[axis]);
+            let low = region.low[axis];
+            let high = region.high[axis];
             if high < self.low[axis] || low > self.high[axis] {
                 return None;
             }
@@ -168,7 +170,8 @@ impl Tiles {
             let t = |x: f64| {
                 self.radii.map(|r| n * (x - self.low[axis] - r) / (self.high[axis] - self.low[axis] - 2.0 * r))
             };
-            let ([a, b], [c, d]) = (t(low), t(high));
+            let [a, b] = t(low);
+            let [c, d] = t(high);
             let reach = self.blur[axis] + 1e-6;
             let first = (a.min(b) - 1.0 - reach).ceil().clamp(0.0, n);
             let last = (c.max(d) + reach).floor().clamp(-1.0, n - 1.0);
@@ -239,8 +242,10 @@ impl Tiles {
 /// to tile as if they were so many times fewer.
 fn crowding(fill: &Fill, seed: u64, index: usize) -> f64 {
     let stream = Stream::new(seed, EntryKind::Fill, index);
-    let (sample, largest) = (fill.count.clamp(1, 4096), fill.radius.max());
-    let (mut mean, mut square) = (0.0, 0.0);
+    let sample = fill.count.clamp(1, 4096);
+    let largest = fill.radius.max();
+    let mut mean = 0.0;
+    let mut square = 0.0;
     for k in 0..sample {
         let volume = (fill.radius.draw(&mut stream.draws(k, Purpose::Radius)) / largest).powi(3);
         mean += volume / sample as f64;
@@ -260,7 +265,8 @@ fn scatter(total: u64) -> (u64, u64) {
     let golden = (total as f64 * 0.618_033_988_749_895) as u64;
     let stride = (golden.max(1)..).find(|&s| gcd(s, total) == 1).unwrap_or(1) % total.max(2);
     // Extended Euclid: back·stride ≡ 1.
-    let (mut r, mut s) = ((total as i64, stride as i64), (0i64, 1i64));
+    let mut r = (total as i64, stride as i64);
+    let mut s = (0i64, 1i64);
     while r.1 != 0 {
         let q = r.0 / r.1;
         r = (r.1, r.0 - q * r.1);
@@ -336,7 +342,8 @@ mod tests {
             for _ in 0..100 {
                 let [a, b] = [0, 1].map(|_| [0, 1, 2].map(|axis| (draws.unit() * tiles.counts[axis] as f64) as u64));
                 let [r, s] = [0, 1].map(|_| draws.between(small, 0.5));
-                let (x, y) = (tiles.place(a, r, &mut draws), tiles.place(b, s, &mut draws));
+                let x = tiles.place(a, r, &mut draws);
+                let y = tiles.place(b, s, &mut draws);
                 let apart = (0..3).any(|axis| a[axis].abs_diff(b[axis]) > 1);
                 prop_assert!(!apart || x.distance(y) >= r + s + gap);
                 let point = Aabb { low: x, high: x };
@@ -351,7 +358,9 @@ mod tests {
     /// the number of centres in a volume, and the number of neighbours of a sphere.
     fn seams(count: u64, fraction: f64, seeds: u64) -> [f64; 2] {
         let fill = cube(count, fraction);
-        let (mut centres, mut neighbours, mut volume) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+        let mut centres = [0.0; 2];
+        let mut neighbours = [0.0; 2];
+        let mut volume = [0.0; 2];
         for seed in 0..seeds {
             let tiles = Tiles::new(&fill, seed, 0);
             let mut x: Vec<DVec3> = (fill.plan(seed, 0, &EVERYWHERE, &Periods::default()).unwrap())
@@ -361,7 +370,8 @@ mod tests {
                 .map(|ball: &Ball| ball.x)
                 .collect();
             x.sort_by(|a, b| a.x.total_cmp(&b.x));
-            let (edge, n) = (fill.max.x, tiles.counts[0] as f64);
+            let edge = fill.max.x;
+            let n = tiles.counts[0] as f64;
             let width = (edge - 1.0) / n;
             assert!(n >= 3.0 && tiles.counts == [n as u64; 3]);
             // Walls of the box order the spheres at them: keep away.

@@ -131,7 +131,7 @@ impl Check<'_> {
         self.positive("solver.tolerance", solver.tolerance);
         self.report_if(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
         self.report_if(!solver.name.laws().contains(&solver.law()), "solver.friction", || {
-            format!("{} cannot do {:?} friction", solver.name.name(), solver.law().name())
+            format!("the solver {:?} cannot solve {:?} friction", solver.name.name(), solver.law().name())
         });
         self.positive("solver.scip.system_tolerance", solver.scip.system_tolerance);
         self.report_if(solver.scip.system_iterations == 0, "solver.scip.system_iterations", || {
@@ -207,7 +207,8 @@ impl Check<'_> {
     /// A wall must look the same from every copy of the cell, at all times.
     fn wall_suits_the_cell(&mut self, path: &str, body: &BodySpec) {
         let Some(periods) = self.periods() else { return };
-        let (turn, spin) = (body.attitude(), body.angular_velocity);
+        let turn = body.attitude();
+        let spin = body.angular_velocity;
         let normals: Vec<(DVec3, String)> = match &body.shape {
             Shape::Sphere(_) => Vec::new(),
             Shape::HalfSpace(_) => vec![(HalfSpace::normal(turn), "the plane".into())],
@@ -285,8 +286,8 @@ impl Check<'_> {
             ForceField::Drag { rate, .. } => return self.not_negative(&format!("{path}.drag.rate"), *rate),
         };
         self.report_if(self.periods().is_some(), &format!("{path}.{kind}"), || {
-            "a field about one centre does not repeat itself as space does (domain.periodic): a body that crosses the \
-             border of the cell would be pulled another way at once. Use gravity or drag there"
+            "a field about one centre does not repeat itself as space does (domain.periodic): its pull would jump when \
+             a body crosses the border of the cell. Use gravity or drag there"
                 .into()
         });
     }
@@ -353,7 +354,9 @@ impl Check<'_> {
         self.fits_the_period(&at("shape.sphere.radius"), radius);
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
-                let (x, low, high) = (body.position[axis], periods.low[axis], periods.high[axis]);
+                let x = body.position[axis];
+                let low = periods.low[axis];
+                let high = periods.high[axis];
                 self.report_if(!(low..high).contains(&x), &at("position"), || {
                     format!(
                         "must lie in the cell along {}, where space repeats itself: from {low:?} to below {high:?}, but \
@@ -385,7 +388,7 @@ impl Check<'_> {
         self.report_if(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
         let sites = lattice.site_count();
         self.report_if(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
-            format!("the lattice has {sites} sites only, fewer than {}", lattice.count.unwrap_or(0))
+            format!("must be at most {sites}, the number of sites, but is {}", lattice.count.unwrap_or(0))
         });
         self.material(&at("material"), &lattice.material);
         let moves = lattice.velocity != DVec3::ZERO || lattice.velocity_jitter != 0.0;
@@ -393,7 +396,8 @@ impl Check<'_> {
             "fixed spheres do not move; use motion = \"kinematic\"".into()
         });
         if self.is_clean(path) {
-            let (closest, diameter) = (lattice.closest(), 2.0 * lattice.radius.max());
+            let closest = lattice.closest();
+            let diameter = 2.0 * lattice.radius.max();
             // Touching is fine, and so is the rounding of a spacing that means to touch.
             self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
                 format!(
@@ -430,7 +434,8 @@ impl Check<'_> {
         if !self.is_clean(path) {
             return;
         }
-        let (edge, diameter) = (size.min_element(), 2.0 * fill.radius.max());
+        let edge = size.min_element();
+        let diameter = 2.0 * fill.radius.max();
         self.report_if(edge < diameter, &at("max"), || {
             format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
         });
@@ -459,8 +464,8 @@ impl Check<'_> {
         let fraction = fill.volume_fraction(self.scene.seed, index);
         self.report_if(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
             format!(
-                "{} spheres would fill {:.1} % of the box, more than spheres in disorder ever can (64 %); placing at \
-                 random stops at about 38 % for equal ones. Enlarge the box or lower count or radius",
+                "{} spheres would fill {:.1} % of the box. Random close packing fills 64 %, and random placement of \
+                 equal spheres stops at about 38 %. Enlarge the box, or lower count or radius",
                 fill.count,
                 100.0 * fraction
             )
@@ -524,7 +529,7 @@ mod tests {
         starts(after(|s| s.lattice[0].spacing = 0.19.into()), "lattice[0].spacing: spheres would overlap");
         starts(after(|s| s.lattice[0].jitter = 0.01), "lattice[0].spacing: spheres would overlap");
         starts(after(|s| s.lattice[0].counts[1] = 0), "lattice[0].counts[1]: ");
-        starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: the lattice has 8 sites");
+        starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: must be at most 8, the number of sites");
         starts(after(|s| s.lattice[0].radius = Radius::Uniform([0.2, 0.1])), "lattice[0].radius.uniform: ");
         starts(after(|s| s.fill[0].max.z = 0.0), "fill[0].max: must exceed min");
         starts(after(|s| s.fill[0].max.z = 0.01), "fill[0].max: the box is 0.01 wide");

@@ -70,20 +70,17 @@ fn write_section(out: &mut String, section: &Section, tree: &Value) {
 
 /// A line a key, comments in a column of their own.
 fn write_keys(out: &mut String, keys: &[Key], table: &Value, comments: bool) {
-    let mut lines: Vec<(String, &str)> = Vec::new();
+    let mut lines: Vec<(String, String)> = Vec::new();
     for key in keys {
-        match table.get(key.name) {
-            Some(Value::String(text)) if key.name == "description" => {
-                lines.push((format!("description = {}", paragraph(text)), key.about));
-            }
-            Some(value) => lines.push((format!("{} = {}", key.name, inline(value)), key.about)),
-            None if comments && !key.example.is_empty() => {
-                lines.push((format!("# {} = {}", key.name, key.example), key.about));
-            }
-            None => {}
-        }
+        let line = match table.get(key.name) {
+            Some(Value::String(text)) if key.name == "description" => format!("description = {}", paragraph(text)),
+            Some(value) => format!("{} = {}", key.name, inline(value)),
+            None if comments && !key.example.is_empty() => format!("# {} = {}", key.name, key.example),
+            None => continue,
+        };
+        lines.push((line, key.comment()));
     }
-    let fits = |(line, about): &&(String, &str)| line.len() + about.len() + 4 <= WIDTH && !line.contains('\n');
+    let fits = |(line, about): &&(String, String)| line.len() + about.len() + 4 <= WIDTH && !line.contains('\n');
     let column = lines.iter().filter(fits).map(|line| line.0.len()).max().unwrap_or(0).min(48);
     for line @ (text, about) in &lines {
         let _ = if !comments {

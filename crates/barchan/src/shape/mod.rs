@@ -59,6 +59,10 @@ impl Shape {
         Self::Container(Arc::new(Container { half_extents, open: Vec::new() }))
     }
 
+    /// Every shape by the name that scene files use, with its numbers.
+    pub const FORMS: &'static [(&'static str, &'static str)] =
+        &[("sphere", "{ radius }"), ("half-space", "{}"), ("container", "{ half_extents, open }")];
+
     /// The name that scene files use.
     pub fn name(&self) -> &'static str {
         match self {

@@ -26,7 +26,8 @@ mod tests {
         let start = thread_seconds();
         std::thread::sleep(Duration::from_millis(200));
         assert!(cfg!(not(unix)) || thread_seconds() - start < 0.1);
-        let (start, mut x) = (thread_seconds(), 1.0f64);
+        let start = thread_seconds();
+        let mut x = 1.0f64;
         while thread_seconds() - start < 0.01 {
             x = (x + 1.0).sqrt();
         }

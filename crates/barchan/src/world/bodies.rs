@@ -21,6 +21,15 @@ pub enum Motion {
     Kinematic,
 }
 
+impl Motion {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Dynamic, "dynamic", ""),
+        (Self::Fixed, "fixed", ""),
+        (Self::Kinematic, "kinematic", "as prescribed by its velocities"),
+    ];
+}
+
 /// Whether a body may turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -30,6 +39,12 @@ pub enum Rotation {
     Free,
     /// Never, whatever acts on it: its inverse inertia is zero.
     Locked,
+}
+
+impl Rotation {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Free, "free", ""), (Self::Locked, "locked", "it never turns")];
 }
 
 /// How a column of the world is shared when bodies are spread over ranks (S4 section 6).
@@ -58,6 +73,11 @@ pub enum Ownership {
     Image,
     /// It has left; its place is free.
     Removed,
+}
+
+impl Ownership {
+    /// Every one, in the order of their codes.
+    pub const ALL: &'static [Self] = &[Self::Owned, Self::Ghost, Self::Image, Self::Removed];
 }
 
 /// What is known of a column.
@@ -164,7 +184,8 @@ macro_rules! columns {
             pub(crate) fn read_snapshot(from: &mut Unpacker<'_>) -> Option<Self> {
                 let [next_id, rank, ranks] = from.take()?;
                 $(let $name = Vec::unpack_column(from)?;)*
-                let (sharers, index) = (IdSharers { rank, ranks }, IdIndex::default());
+                let sharers = IdSharers { rank, ranks };
+                let index = IdIndex::default();
                 let this = Self { $($name,)* next_id, sharers, index };
                 let is_even = [$(this.$name.len(),)*].iter().all(|length| *length == this.len());
                 (is_even && rank < ranks && this.len() < u32::MAX as usize).then_some(this)
@@ -246,7 +267,7 @@ shown! {
 
 /// Codes of an enum, as a column of bytes.
 macro_rules! codes {
-    ($($type:ident: $($variant:ident)*;)*) => {
+    ($($type:ident: $values:expr;)*) => {
         $(impl Fixed for $type {
             const BYTES: usize = 1;
 
@@ -258,14 +279,14 @@ macro_rules! codes {
             #[inline]
             fn get(from: &[u8]) -> Option<Self> {
                 let code = u8::get(from)?;
-                [$(Self::$variant),*].into_iter().find(|&value| value as u8 == code)
+                $values.find(|&value| value as u8 == code)
             }
         })*
     };
 }
 codes! {
-    Motion: Dynamic Fixed Kinematic;
-    Ownership: Owned Ghost Image Removed;
+    Motion: Self::ALL.iter().map(|entry| entry.0);
+    Ownership: Self::ALL.iter().copied();
 }
 
 impl Pack for Motion {

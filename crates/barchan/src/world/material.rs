@@ -38,6 +38,10 @@ pub enum Combine {
 }
 
 impl Combine {
+    /// Every one with the name that scene files use, and a few words where that is not enough.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Min, "min", ""), (Self::Max, "max", ""), (Self::Mean, "mean", ""), (Self::Geometric, "geometric", "")];
+
     fn apply(self, a: f64, b: f64) -> f64 {
         match self {
             Self::Min => a.min(b),

@@ -80,8 +80,10 @@ impl World {
         for i in (0..b.len()).filter(|&i| b.ownership[i] == Ownership::Owned) {
             let mut hash = Xxh3Default::new();
             hash.update(&b.id[i].to_le_bytes());
-            let (x, q) = (b.position[i], b.orientation[i]);
-            let (v, w) = (b.velocity[i], b.angular_velocity[i]);
+            let x = b.position[i];
+            let q = b.orientation[i];
+            let v = b.velocity[i];
+            let w = b.angular_velocity[i];
             for value in [x.x, x.y, x.z, q.x, q.y, q.z, q.w, v.x, v.y, v.z, w.x, w.y, w.z] {
                 hash.update(&value.to_bits().to_le_bytes());
             }

@@ -60,7 +60,9 @@ impl Pack for ForceField {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let (code, vector, number) = (from.take::<u8>()?, from.take()?, from.take()?);
+        let code = from.take::<u8>()?;
+        let vector = from.take()?;
+        let number = from.take()?;
         match code {
             0 => Some(Self::Central { centre: vector, strength: number }),
             1 => Some(Self::Drag { rate: number, wind: vector }),

@@ -92,7 +92,7 @@ fn tables_that_cannot_go_on_are_named() {
     fs::write(&path, text.replace('\n', "\r\n")).unwrap();
     refuses(&place.0, &["steps.csv cannot be continued: its lines end as on Windows"]);
     fs::write(&path, text.replace("kinetic", "colour")).unwrap();
-    refuses(&place.0, &["steps.csv cannot be continued: it begins with other columns"]);
+    refuses(&place.0, &["steps.csv cannot be continued: it has other columns"]);
     // Rows that are no text, or missing, are missing rows: an older checkpoint may do with those before.
     let place_of = |step: u64| text.find(&format!("\n{step},")).unwrap() + 1;
     let mut bytes = table.clone();

@@ -39,7 +39,8 @@ fn mean(counts: &[Count], of: impl Fn(&Count) -> f64) -> f64 {
 
 fn protocol(counts: &[Count]) -> Protocol {
     let sweep = |c: &Count| c.sweep.unwrap_or_default();
-    let (copies, neighbours) = (mean(counts, |c| c.copies), mean(counts, |c| c.neighbours));
+    let copies = mean(counts, |c| c.copies);
+    let neighbours = mean(counts, |c| c.neighbours);
     let links = mean(counts, |c| c.links);
     Protocol {
         exchanges: [mean(counts, |c| c.step.messages) / neighbours, mean(counts, |c| sweep(c).messages) / links],
@@ -52,7 +53,8 @@ fn protocol(counts: &[Count]) -> Protocol {
 fn gas() -> Result<Measured, Failure> {
     let side = 8usize;
     let counts = count(&State::gas(side, 27, true)?, 27)?;
-    let (bodies, copies) = ((side as f64).powi(3), mean(&counts, |c| c.copies));
+    let bodies = (side as f64).powi(3);
+    let copies = mean(&counts, |c| c.copies);
     let depth = 0.5 * ((bodies + copies).cbrt() - side as f64);
     let (costs, contacts_a_body) = costs(&State::gas(25, 1, false)?)?;
     Ok(Measured { costs, protocol: protocol(&counts), depth, contacts_a_body, sweeps: 10.0, periodic: [false; 3] })
@@ -62,7 +64,8 @@ fn gas() -> Result<Measured, Failure> {
 fn packing() -> Result<Measured, Failure> {
     let side = 8usize;
     let counts = count(&State::packing(side, 16)?, 16)?;
-    let (bodies, copies) = ((side as f64).powi(3), mean(&counts, |c| c.copies));
+    let bodies = (side as f64).powi(3);
+    let copies = mean(&counts, |c| c.copies);
     let depth = 0.5 * (((bodies + copies) / side as f64).sqrt() - side as f64);
     let (costs, contacts_a_body) = costs(&State::packing(10, 1)?)?;
     let periodic = [true, true, false];
@@ -82,7 +85,9 @@ fn bed(context: &Context) -> Result<(Measured, f64), Failure> {
     let blocks = mean(&count(&state, 8)?, |c| c.copies);
     state.domain = divided(PartitionName::Morton);
     let counts = count(&state, 8)?;
-    let (protocol, sweeps, periodic) = (protocol(&counts), 0.0, [false; 3]);
+    let protocol = protocol(&counts);
+    let sweeps = 0.0;
+    let periodic = [false; 3];
     let excess = mean(&counts, |c| c.copies) / blocks;
     Ok((Measured { costs, protocol, depth: 0.0, contacts_a_body, sweeps, periodic }, excess))
 }
@@ -231,7 +236,8 @@ fn million(gas: &Measured, packing: &Measured) -> Value {
         let wide: [[u32; 3]; 2] = if flat { [[4, 2, 1], [250, 250, 1]] } else { [[2; 3], [50, 50, 25]] };
         let times = if flat { [4.0, 4.0, 1.0] } else { [2.0, 2.0, 4.0] };
         let larger: [f64; 3] = std::array::from_fn(|axis| times[axis] * block[axis]);
-        let (as_it_is, here) = (scene.protocol, TODAY.machine);
+        let as_it_is = scene.protocol;
+        let here = TODAY.machine;
         let [a_step, a_sweep] = as_it_is.reductions;
         let fewer = Protocol { reductions: [1.0, 0.1], ..as_it_is };
         let network = Machine { reducing: Reducing::Flat(10.25e-6), ..here };
@@ -253,7 +259,8 @@ fn million(gas: &Measured, packing: &Measured) -> Value {
         ];
         for (how, protocol, machine, [node, all], block, costs) in ways {
             let step = |ranks| machine.step(&scene.layout((ranks, block)), &costs, &protocol);
-            let (base, time) = (step(node), step(all));
+            let base = step(node);
+            let time = step(all);
             let mut row = vec![json!(text), json!(how), json!(per_cent(efficiency(&base, 1.0, &time)))];
             row.extend(parts(&time));
             rows.push(row.into());
@@ -314,7 +321,9 @@ fn inputs(scenes: &[(&str, &Measured)]) -> Value {
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     note("  counting messages and timing a step");
-    let (gas, packing, (bed, excess)) = (gas()?, packing()?, bed(context)?);
+    let gas = gas()?;
+    let packing = packing()?;
+    let (bed, excess) = bed(context)?;
     let scenes = [("granular-gas, nbgs", &gas), ("hexagonal-packing, nbgs", &packing), ("bed, apgd", &bed)];
     Ok(figures(json!({
         "inputs": inputs(&scenes),

@@ -139,7 +139,8 @@ impl Layout {
     fn next(&self, place: [i64; 3], way: [i64; 3]) -> Option<u64> {
         let mut rank = 0;
         for axis in 0..3 {
-            let (n, x) = (i64::from(self.ranks[axis]), place[axis] + way[axis]);
+            let n = i64::from(self.ranks[axis]);
+            let x = place[axis] + way[axis];
             if !self.periodic[axis] && !(0..n).contains(&x) {
                 return None;
             }
@@ -150,7 +151,8 @@ impl Layout {
 
     /// What a node in the middle has to say.
     pub(super) fn talk(&self, ranks_a_node: u32) -> Talk {
-        let (all, each) = (self.all_ranks() as u64, u64::from(ranks_a_node));
+        let all = self.all_ranks() as u64;
+        let each = u64::from(ranks_a_node);
         let middle = self.next(self.ranks.map(|n| i64::from(n / 2)), [0; 3]).unwrap_or(0);
         let first = middle / each * each;
         let node = first..(first + each).min(all);
@@ -188,7 +190,8 @@ impl Machine {
 
     /// Seconds of a step.
     pub(super) fn step(&self, layout: &Layout, costs: &Costs, protocol: &Protocol) -> Time {
-        let (talk, bodies) = (layout.talk(self.ranks_a_node), layout.bodies());
+        let talk = layout.talk(self.ranks_a_node);
+        let bodies = layout.bodies();
         let exchanges = |k: usize| {
             let count = protocol.exchanges[k];
             if count > 0.0 { count * self.exchange(&talk, protocol.bytes[k] / count) } else { 0.0 }
@@ -234,7 +237,8 @@ mod tests {
     };
 
     fn layout(ranks: [u32; 3], side: f64) -> Layout {
-        let (periodic, block) = ([false; 3], [side; 3]);
+        let periodic = [false; 3];
+        let block = [side; 3];
         Layout { ranks, periodic, block, contacts_a_body: 2.0, sweeps: 10.0, depth: 0.5 }
     }
 
@@ -279,7 +283,8 @@ mod tests {
     #[test]
     fn weak_scaling_is_flat_but_for_reductions() {
         let step = |n| MACHINE.step(&layout([n; 3], 10.0), &COSTS, &PROTOCOL);
-        let (few, many) = (step(64), step(128));
+        let few = step(64);
+        let many = step(128);
         assert_eq!((few.compute, few.neighbours), (many.compute, many.neighbours));
         // 18 levels, 21 levels.
         assert!((many.reductions / few.reductions - 21.0 / 18.0).abs() < 1e-12);
@@ -301,7 +306,8 @@ mod tests {
     #[test]
     fn calibration_gives_back_what_was_measured() {
         let time = |ranks, compute| Time { compute, ..MACHINE.step(&layout(ranks, 10.0), &COSTS, &PROTOCOL) };
-        let (base, many) = (time([4, 2, 2], 0.0), time([64; 3], 0.0));
+        let base = time([4, 2, 2], 0.0);
+        let many = time([64; 3], 0.0);
         let compute = calibrate(&base, &many, 0.8).unwrap();
         assert!((efficiency(&time([4, 2, 2], compute), 1.0, &time([64; 3], compute)) - 0.8).abs() < 1e-12);
         // Talk alone cannot lose as much as that.

@@ -66,7 +66,8 @@ impl ThreadRanks {
         results.resize_with(self.ranks, || None);
         std::thread::scope(|scope| {
             for (rank, result) in results.iter_mut().enumerate() {
-                let (world, body) = (Arc::clone(&world), &body);
+                let world = Arc::clone(&world);
+                let body = &body;
                 scope.spawn(move || *result = self.one(&world, rank, body));
             }
         });

@@ -53,7 +53,8 @@ pub(super) struct Backdrop {
 
 impl Backdrop {
     pub(super) fn new(bodies: &Bodies, camera: &Camera, extent: &Extent) -> Self {
-        let (mut walls, mut grounds) = (Vec::new(), Vec::new());
+        let mut walls = Vec::new();
+        let mut grounds = Vec::new();
         for i in 0..bodies.len() {
             let axes = [glam::DVec3::X, glam::DVec3::Y, glam::DVec3::Z].map(|e| bodies.orientation[i] * e);
             let [x, y, z] = axes.map(|e| camera.direction(e));
@@ -118,11 +119,13 @@ impl Walls {
     /// The inner wall through which the ray leaves the box, if it stands.
     fn meet(&self, ray: Vec3) -> Option<Surface> {
         let d = self.turn * ray;
-        let (mut enter, mut leave, mut face) = (0.0f32, f32::INFINITY, 0);
+        let mut enter = 0.0f32;
+        let mut leave = f32::INFINITY;
+        let mut face = 0;
         for axis in 0..3 {
             let (near, far) = {
-                let (a, b) =
-                    ((-self.half[axis] - self.eye[axis]) / d[axis], (self.half[axis] - self.eye[axis]) / d[axis]);
+                let a = (-self.half[axis] - self.eye[axis]) / d[axis];
+                let b = (self.half[axis] - self.eye[axis]) / d[axis];
                 (a.min(b), a.max(b))
             };
             enter = enter.max(near);

@@ -72,7 +72,8 @@ impl Extent {
 /// times the span between the first and the last percent.
 fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     let visible = visible(bodies);
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let mut low = DVec3::INFINITY;
+    let mut high = DVec3::NEG_INFINITY;
     for &i in &visible {
         let reach = DVec3::splat(bodies.shape[i].bounding_radius().unwrap_or(0.0));
         low = low.min(bodies.position[i] - reach);
@@ -143,7 +144,8 @@ impl Camera {
     /// Looks at `extent` so that it fills a picture of `width`×`height` samples.
     pub(super) fn fit(extent: &Extent, view: &View, width: usize, height: usize) -> Self {
         // Straight down there would be no telling which way is up.
-        let (azimuth, elevation) = (view.azimuth.to_radians(), view.elevation.clamp(-89.0, 89.0).to_radians());
+        let azimuth = view.azimuth.to_radians();
+        let elevation = view.elevation.clamp(-89.0, 89.0).to_radians();
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let forward = -back;
         let right = forward.cross(DVec3::Z).normalize();
@@ -152,7 +154,8 @@ impl Camera {
         let turn = DMat3::from_cols(right, up, forward).transpose();
 
         // The corners of the box on the plane at distance one give zoom and shift.
-        let (mut low, mut high) = (glam::DVec2::INFINITY, glam::DVec2::NEG_INFINITY);
+        let mut low = glam::DVec2::INFINITY;
+        let mut high = glam::DVec2::NEG_INFINITY;
         for k in 0..8 {
             let pick = |axis: usize| if k >> axis & 1 == 1 { extent.high[axis] } else { extent.low[axis] };
             let p = turn * (DVec3::new(pick(0), pick(1), pick(2)) - eye);
@@ -179,7 +182,8 @@ impl Camera {
     /// The way through the middle of sample (x, y), with z = 1.
     #[inline]
     pub(super) fn ray(&self, x: usize, y: usize) -> Vec3 {
-        let (x, y) = (x as f32 + 0.5 - self.centre.0, self.centre.1 - y as f32 - 0.5);
+        let x = x as f32 + 0.5 - self.centre.0;
+        let y = self.centre.1 - y as f32 - 0.5;
         Vec3::new(x / self.focal, y / self.focal, 1.0)
     }
 

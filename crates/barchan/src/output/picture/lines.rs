@@ -47,12 +47,14 @@ pub(super) fn draw_containers(bodies: &Bodies, camera: &Camera, hits: &Hits, pix
 
 /// Draws one line, a pixel at a time along its longer direction, where no sphere hides it.
 fn draw(a: Vec3, b: Vec3, cover: f32, camera: &Camera, hits: &Hits, pixels: &mut [Vec3]) {
-    let (width, height) = (camera.width / SUPER, camera.height / SUPER);
+    let width = camera.width / SUPER;
+    let height = camera.height / SUPER;
     let place = |p: Vec3| {
         let (x, y) = camera.place(p.x / p.z, p.y / p.z);
         (x / SUPER as f32, y / SUPER as f32)
     };
-    let ((ax, ay), (bx, by)) = (place(a), place(b));
+    let (ax, ay) = place(a);
+    let (bx, by) = place(b);
     let steep = (by - ay).abs() > (bx - ax).abs();
     // u runs along the line, v across.
     let (u0, v0, u1, v1) = if steep { (ay, ax, by, bx) } else { (ax, ay, bx, by) };

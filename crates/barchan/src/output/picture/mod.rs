@@ -102,7 +102,8 @@ impl Look {
 }
 
 fn draw(comm: &mut dyn Communicator, bodies: &Bodies, look: &Look, options: &PictureOptions) -> Option<Vec<u8>> {
-    let (width, height) = (options.width.max(1) as usize, options.height.max(1) as usize);
+    let width = options.width.max(1) as usize;
+    let height = options.height.max(1) as usize;
     let camera = Camera::fit(&look.extent, &options.view, width * SUPER, height * SUPER);
     let mut balls = spheres::project(bodies, &camera, options.colour, look.scale);
     let typical = spheres::Typical::of(&balls, &camera, comm);
@@ -162,7 +163,9 @@ mod tests {
         let mut bodies = Bodies::default();
         bodies.push(Body::fixed(Shape::container(DVec3::ONE), DVec3::ZERO), 1.0);
         for k in 0..200 {
-            let (x, y, z) = (k % 7, k / 7 % 7, k / 49);
+            let x = k % 7;
+            let y = k / 7 % 7;
+            let z = k / 49;
             let place = DVec3::new(f64::from(x), f64::from(y), f64::from(z)) * 0.28 - 0.85;
             bodies.push(Body::dynamic(Shape::sphere(0.14), place), 1.0);
         }
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn ranks_draw_the_picture_of_one() {
-        let (bodies, options) = (pile(), PictureOptions { colour: Colouring::Radius, ..SMALL });
+        let bodies = pile();
+        let options = PictureOptions { colour: Colouring::Radius, ..SMALL };
         let whole = render(&bodies, &options);
         let parts = threads::run(3, 1, |mut comm| {
             let mut own = bodies.clone();

@@ -35,15 +35,18 @@ struct Studio<'a> {
 pub(super) fn shade(balls: &[Ball], hits: &Hits, typical: &Typical, backdrop: &Backdrop, camera: &Camera) -> Vec<Vec3> {
     let studio = Studio::new(hits, typical, camera);
     let table: Vec<Vec3> = (0..TABLE).map(|k| colour::map(k as f32 / (TABLE - 1) as f32)).collect();
-    let (width, height) = (camera.width / SUPER, camera.height / SUPER);
+    let width = camera.width / SUPER;
+    let height = camera.height / SUPER;
     let mut pixels = vec![Vec3::ZERO; width * height];
     pixels.par_chunks_mut(width).enumerate().for_each(|(row, pixels)| {
         let t = row as f32 / height as f32;
         let background = Vec3::splat(colour::decode(BACKGROUND.0 + t * (BACKGROUND.1 - BACKGROUND.0)));
         for (column, pixel) in pixels.iter_mut().enumerate() {
             for k in 0..SUPER * SUPER {
-                let (x, y) = (SUPER * column + k % SUPER, SUPER * row + k / SUPER);
-                let (at, ray) = (y * camera.width + x, camera.ray(x, y));
+                let x = SUPER * column + k % SUPER;
+                let y = SUPER * row + k / SUPER;
+                let at = y * camera.width + x;
+                let ray = camera.ray(x, y);
                 let depth = hits.depth[at];
                 *pixel += if depth.is_finite() {
                     let ball = &balls[hits.ball[at] as usize];
@@ -87,14 +90,17 @@ impl<'a> Studio<'a> {
 
     /// How open the surroundings of a point are: 1 in the free, towards 0 in a gap.
     fn openness(&self, point: Vec3, normal: Vec3, x: usize, y: usize) -> f32 {
-        let (width, height) = (self.camera.width as i32, self.camera.height as i32);
+        let width = self.camera.width as i32;
+        let height = self.camera.height as i32;
         let mut hidden = 0.0;
         for (u, v) in self.taps[(x % SUPER) + SUPER * (y % SUPER)] {
-            let (i, j) = (x as i32 + (u * self.reach.0) as i32, y as i32 + (v * self.reach.0) as i32);
+            let i = x as i32 + (u * self.reach.0) as i32;
+            let j = y as i32 + (v * self.reach.0) as i32;
             if i < 0 || j < 0 || i >= width || j >= height {
                 continue;
             }
-            let (i, j) = (i as usize, j as usize);
+            let i = i as usize;
+            let j = j as usize;
             let depth = self.hits.depth[j * self.camera.width + i];
             if depth.is_finite() {
                 let way = depth * self.camera.ray(i, j) - point;

@@ -42,7 +42,8 @@ impl Ball {
     /// the tangents of the angles θ ± α.
     fn slopes(&self, x: f32) -> (f32, f32) {
         let z = self.centre.z;
-        let (t, s) = (x / z, self.radius / (x * x + z * z - self.radius * self.radius).sqrt());
+        let t = x / z;
+        let s = self.radius / (x * x + z * z - self.radius * self.radius).sqrt();
         ((t - s) / (1.0 + t * s), (t + s) / (1.0 - t * s))
     }
 
@@ -50,7 +51,8 @@ impl Ball {
     fn window(&self, camera: &Camera) -> Option<[usize; 4]> {
         let (left, right) = self.slopes(self.centre.x);
         let (bottom, top) = self.slopes(self.centre.y);
-        let ((x0, y0), (x1, y1)) = (camera.place(left, top), camera.place(right, bottom));
+        let (x0, y0) = camera.place(left, top);
+        let (x1, y1) = camera.place(right, bottom);
         let clip = |x: f32, n: usize| x.clamp(0.0, n as f32) as usize;
         let window = [
             clip(x0.floor(), camera.width),
@@ -115,7 +117,8 @@ pub(super) struct Hits {
 
 /// Finds the nearest sphere of every sample.
 pub(super) fn rasterise(balls: &[Ball], camera: &Camera) -> Hits {
-    let (width, height) = (camera.width, camera.height);
+    let width = camera.width;
+    let height = camera.height;
     let mut hits = Hits { depth: vec![f32::INFINITY; width * height], ball: vec![0; width * height] };
     let windows: Vec<_> = balls.par_iter().map(|b| b.window(camera)).collect();
     let mut bands: Vec<Vec<u32>> = vec![Vec::new(); height.div_ceil(BAND)];

@@ -149,7 +149,7 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
     const SHORT: &str = "an array ends with the file";
     let number = |k: usize| -> Result<usize, &'static str> {
         let bytes = data.get(8 * k..8 * k + 8).and_then(|bytes| bytes.try_into().ok()).ok_or(SHORT)?;
-        usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| "an array has a length that cannot be")
+        usize::try_from(u64::from_le_bytes(bytes)).map_err(|_| "the length of an array is out of range")
     };
     const WRONG: &str = "the length of an array does not fit the number of points or cells";
     if compression == Compression::None {
@@ -159,7 +159,9 @@ pub(super) fn read_array(data: &[u8], compression: Compression, length: usize) -
             Err(WRONG)
         };
     }
-    let (blocks, block_bytes, last) = (number(0)?, number(1)?, number(2)?);
+    let blocks = number(0)?;
+    let block_bytes = number(1)?;
+    let last = number(2)?;
     let whole = if last > 0 { blocks.saturating_sub(1) } else { blocks };
     if whole.checked_mul(block_bytes).and_then(|bytes| bytes.checked_add(last)) != Some(length) {
         return Err(WRONG);

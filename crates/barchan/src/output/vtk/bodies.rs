@@ -175,7 +175,8 @@ pub(super) mod tests {
             assert_eq!((&read_back.material, &read_back.group), (&frame.bodies.material, &frame.bodies.group));
             assert_eq!(read_back.velocity, frame.bodies.velocity);
             let turned = |q: &DQuat| q.to_array().map(|x| (x * 1e6).round());
-            let (a, b) = (&read_back.orientation, &frame.bodies.orientation);
+            let a = &read_back.orientation;
+            let b = &frame.bodies.orientation;
             assert!(a.iter().zip(b).all(|(a, b)| a.dot(*b) > 1.0 - 1e-12), "{:?} {:?}", turned(&a[9]), turned(&b[9]));
             let foretold = frame_bytes(40_000);
             match compression {

@@ -22,6 +22,9 @@ pub(super) enum VtkNumber {
 }
 
 impl VtkNumber {
+    /// Every one.
+    pub(super) const ALL: [Self; 4] = [Self::F32, Self::F64, Self::I32, Self::I64];
+
     /// VTK's name of it.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -132,10 +135,13 @@ impl<T> Kind<T> {
         moment: FrameTime,
         compression: Compression,
     ) -> io::Result<()> {
-        let (items, corners) = ((self.len)(table), self.corners);
+        let items = (self.len)(table);
+        let corners = self.corners;
         let start = out.stream_position()?;
         out.write_all(self.head(items, moment, compression, &[]).as_bytes())?;
-        let (mut scratch, mut offset, mut offsets) = (Scratch::default(), 0, Vec::new());
+        let mut scratch = Scratch::default();
+        let mut offset = 0;
+        let mut offsets = Vec::new();
         let mut array = |item_bytes: usize, put: &dyn Fn(&mut Vec<u8>, Range<usize>)| {
             offsets.push(offset);
             offset += write_array(out, compression, &mut scratch, (items, item_bytes), put)?;
@@ -175,7 +181,8 @@ impl<T> Kind<T> {
         let index = VtkNumber::of_indices(items * self.corners);
         let cells = element("connectivity", index, 1) + &element("offsets", index, 1);
         let count = |kind: &str| if kind == self.cells { items } else { 0 };
-        let (kind, section) = (self.cells, self.data_element());
+        let kind = self.cells;
+        let section = self.data_element();
         format!(
             "{}  <PolyData>\n{}    \
              <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" \
@@ -202,7 +209,8 @@ impl<T> Kind<T> {
             let number = number.name();
             format!("      <PDataArray type=\"{number}\" Name=\"{name}\" NumberOfComponents=\"{components}\"/>\n")
         };
-        let (points, data) = (element(&self.points), self.data.iter().map(element).collect::<String>());
+        let points = element(&self.points);
+        let data = self.data.iter().map(element).collect::<String>();
         let pieces: String = pieces.map(|piece| format!("    <Piece Source=\"{piece}\"/>\n")).collect();
         let section = self.data_element();
         format!(

@@ -176,7 +176,8 @@ mod tests {
         let options = FrameOptions { contacts: true, compression: Compression::None, about };
         let mut writer = FrameWriter::create(scratch.path(), options).unwrap();
         for (k, &count) in counts.iter().enumerate() {
-            let (step, time) = (10 * k as u64, 0.5 * k as f64);
+            let step = 10 * k as u64;
+            let time = 0.5 * k as f64;
             writer.write(&Frame { step, time, bodies: sample(count), ..Frame::default() }).unwrap();
         }
         StoredFrames::open(scratch.path()).unwrap()
@@ -210,9 +211,12 @@ mod tests {
             assert_eq!(integers(&format!("{kind}/NumberOfCells"))[2], most as i64);
         }
 
-        let (x, radius, ids) = (numbers("Points"), numbers("PointData/radius"), integers("PointData/id"));
+        let x = numbers("Points");
+        let radius = numbers("PointData/radius");
+        let ids = integers("PointData/id");
         for (k, &start) in starts.iter().enumerate() {
-            let (bodies, start) = (stored.read(k).unwrap().bodies, start as usize);
+            let bodies = stored.read(k).unwrap().bodies;
+            let start = start as usize;
             for i in 0..bodies.len() {
                 let row = start + i;
                 assert_eq!(x[3 * row..3 * row + 3], bodies.position[i].to_array());

@@ -42,7 +42,7 @@ impl<'a> FileHead<'a> {
         let compression = match attribute(opening, "compressor") {
             None => Compression::None,
             Some(name) => Compression::of_compressor(name)
-                .ok_or_else(|| format!("it is compressed by {name:?}, which is not known here"))?,
+                .ok_or_else(|| format!("it is compressed with {name:?}, which this program cannot read"))?,
         };
         Ok(Self { moment: moment(text)?, text, data: &file[start + MARKER.len()..], compression })
     }
@@ -51,9 +51,9 @@ impl<'a> FileHead<'a> {
     pub(super) fn piece<T>(&'a self, kind: &Kind<T>) -> Result<Piece<'a>, String> {
         let piece = element(self.text, "Piece").ok_or("it has no piece")?;
         let count = |name: &str| attribute(piece, name).and_then(|text| text.parse::<usize>().ok());
-        let items = count(&format!("NumberOf{}", kind.cells)).ok_or("it does not tell the number of its cells")?;
+        let items = count(&format!("NumberOf{}", kind.cells)).ok_or("it has no number of cells")?;
         if items.checked_mul(kind.corners) != count("NumberOfPoints") {
-            return Err(format!("it has not {} points for each of its {items} cells", kind.corners));
+            return Err(format!("expected {} points for each of its {items} cells", kind.corners));
         }
         let mut per_item: Vec<_> = kind.data.iter().map(|column| (column.name, column.components)).collect();
         per_item.push((kind.points.name, kind.corners * kind.points.components));
@@ -90,7 +90,9 @@ impl Piece<'_> {
         match number {
             VtkNumber::I32 => Ok(words(&raw).map(|bytes| i32::from_le_bytes(bytes).into()).collect()),
             VtkNumber::I64 => Ok(words(&raw).map(i64::from_le_bytes).collect()),
-            VtkNumber::F32 | VtkNumber::F64 => Err(format!("its array {name:?} is not of whole numbers")),
+            VtkNumber::F32 | VtkNumber::F64 => {
+                Err(format!("its array {name:?} holds fractions, expected whole numbers"))
+            }
         }
     }
 
@@ -108,14 +110,13 @@ impl Piece<'_> {
             self.per_item.iter().find(|entry| entry.0 == name).ok_or_else(|| format!("it has no array {name:?}"))?;
         let named = |line: &&str| line.contains("<DataArray ") && attribute(line, "Name") == Some(name);
         let line = text.lines().find(named).ok_or_else(|| format!("it has no array {name:?}"))?;
-        let numbers = [VtkNumber::F32, VtkNumber::F64, VtkNumber::I32, VtkNumber::I64];
-        let number = attribute(line, "type").and_then(|kind| numbers.into_iter().find(|n| n.name() == kind));
+        let number = attribute(line, "type").and_then(|kind| VtkNumber::ALL.into_iter().find(|n| n.name() == kind));
         let number = number.ok_or_else(|| format!("its array {name:?} has an unknown type of numbers"))?;
         let offset = attribute(line, "offset").and_then(|text| text.parse::<usize>().ok());
         let data = offset.and_then(|offset| data.get(offset..));
-        let data = data.ok_or_else(|| format!("its array {name:?} begins behind the end of the file"))?;
+        let data = data.ok_or_else(|| format!("its array {name:?} begins after the end of the file"))?;
         let length = self.items.checked_mul(values * number.size());
-        let length = length.ok_or_else(|| format!("its array {name:?} is longer than memory"))?;
+        let length = length.ok_or_else(|| format!("its array {name:?} is too long for memory"))?;
         let raw = read_array(data, *compression, length).map_err(|what| format!("array {name:?}: {what}"))?;
         Ok((number, raw))
     }
@@ -131,8 +132,8 @@ pub(super) fn moment(text: &str) -> Result<FrameTime, String> {
         let behind = text.split(&format!("Name=\"{name}\"")).nth(1)?;
         behind.split('>').nth(1)?.split('<').next()
     };
-    let time = field("TimeValue").and_then(|text| text.parse().ok()).ok_or("it does not tell its time")?;
-    let step = field("step").and_then(|text| text.parse().ok()).ok_or("it does not tell its step")?;
+    let time = field("TimeValue").and_then(|text| text.parse().ok()).ok_or("it has no time")?;
+    let step = field("step").and_then(|text| text.parse().ok()).ok_or("it has no number of steps")?;
     Ok(FrameTime { time, step })
 }
 

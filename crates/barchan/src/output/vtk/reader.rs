@@ -93,7 +93,8 @@ impl StoredFrames {
                 Err(source) => Err(FrameError::Io { path, source }),
             }
         });
-        let (bodies, others) = (bodies?, [contacts?, walls?]);
+        let bodies = bodies?;
+        let others = [contacts?, walls?];
         let file_at = |entries: &[Entry], time: f64| {
             // Each index is in the order of time.
             let k = entries.partition_point(|entry| entry.time < time);
@@ -185,7 +186,7 @@ impl StoredFrames {
         let mut count = 0_usize;
         if let Some(path) = self.file(0, index)? {
             read_pieces(&path, &BODIES, Some(LONGEST_HEAD), &mut |piece| {
-                count = count.checked_add(piece.items()).ok_or("it has more bodies than can be")?;
+                count = count.checked_add(piece.items()).ok_or("it has more bodies than can be counted")?;
                 Ok(())
             })?;
         }

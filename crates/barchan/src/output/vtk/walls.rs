@@ -118,7 +118,8 @@ fn cut_out(wall: &FrameWall, about: &Aabb) -> [DVec3; 4] {
     let corners: [DVec3; 8] = std::array::from_fn(corner);
     let least = corners.into_iter().fold(DVec3::INFINITY, DVec3::min);
     let most = corners.into_iter().fold(DVec3::NEG_INFINITY, DVec3::max);
-    let (centre, half) = (0.5 * (least + most), 0.5 * MARGIN * (most - least));
+    let centre = 0.5 * (least + most);
+    let half = 0.5 * MARGIN * (most - least);
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| {
         let on_plane = DVec3::new(centre.x + x * half.x, centre.y + y * half.y, 0.0);
         wall.position + wall.orientation * on_plane
@@ -128,7 +129,8 @@ fn cut_out(wall: &FrameWall, about: &Aabb) -> [DVec3; 4] {
 /// The corners of a face about the body's origin, anticlockwise as seen from inside.
 fn face_corners(container: &Container, face: Face) -> [DVec3; 4] {
     let (axis, side) = face.axis_and_side();
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+    let u = (axis + 1) % 3;
+    let v = (axis + 2) % 3;
     let ring = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
     ring.map(|[a, b]| {
         let mut x = DVec3::ZERO;
@@ -141,12 +143,16 @@ fn face_corners(container: &Container, face: Face) -> [DVec3; 4] {
 
 /// The walls from which the quads of a file were cut, in their order.
 pub(super) fn read(piece: &Piece<'_>) -> Result<Vec<FrameWall>, String> {
-    let (ids, materials, faces) = (piece.integers("id")?, piece.small("material")?, piece.integers("face")?);
-    let (positions, half_extents) = (piece.vectors("wall_position")?, piece.vectors("half_extents")?);
+    let ids = piece.integers("id")?;
+    let materials = piece.small("material")?;
+    let faces = piece.integers("face")?;
+    let positions = piece.vectors("wall_position")?;
+    let half_extents = piece.vectors("half_extents")?;
     let turns = piece.numbers("wall_orientation")?;
     let mut walls: Vec<FrameWall> = Vec::new();
     for (k, turn) in turns.chunks_exact(4).enumerate() {
-        let (id, face) = (ids[k] as u64, usize::try_from(faces[k]).ok());
+        let id = ids[k] as u64;
+        let face = usize::try_from(faces[k]).ok();
         if walls.last().is_none_or(|wall| wall.id != id) {
             let shape = match face {
                 None => Shape::half_space(),
@@ -155,7 +161,8 @@ pub(super) fn read(piece: &Piece<'_>) -> Result<Vec<FrameWall>, String> {
                     Shape::Container(Arc::new(Container { half_extents: half_extents[k], open: Face::ALL.to_vec() }))
                 }
             };
-            let (position, orientation) = (positions[k], DQuat::from_slice(turn));
+            let position = positions[k];
+            let orientation = DQuat::from_slice(turn);
             walls.push(FrameWall { id, shape, position, orientation, material: materials[k] });
         }
         if let (Some(face), Some(FrameWall { shape: Shape::Container(container), .. })) = (face, walls.last_mut()) {

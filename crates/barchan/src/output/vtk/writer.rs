@@ -119,7 +119,8 @@ impl FrameWriter {
         // The step is told by the files, which are there.
         writer.moments = entries[..frames].iter().map(|entry| FrameTime { time: entry.time, step: 0 }).collect();
         let [contacts, walls] = [CONTACT_PART, WALL_PART].map(|part| read_index(&writer.run, part));
-        let (contacts, walls) = (contacts?, walls?);
+        let contacts = contacts?;
+        let walls = walls?;
         let times = || writer.moments.iter().map(|moment| moment.time);
         writer.wall_files = times().map(|time| number_of(&entry_at(&walls, time)?.file)).collect();
         writer.earlier = [

@@ -48,7 +48,8 @@ fn seven(v: DVec3) -> DVec3 {
 /// A frame as files keep it.
 fn rounded(frame: &Frame) -> Frame {
     let mut frame = frame.clone();
-    let (bodies, contacts) = (&mut frame.bodies, &mut frame.contacts);
+    let bodies = &mut frame.bodies;
+    let contacts = &mut frame.contacts;
     for vectors in [&mut bodies.velocity, &mut bodies.angular_velocity, &mut contacts.normal, &mut contacts.force] {
         vectors.iter_mut().for_each(|v| *v = seven(*v));
     }
@@ -88,7 +89,8 @@ fn a_frame_reads_back() {
 /// Every third body and contact on a rank of its own.
 fn share(frame: &Frame, rank: usize) -> Frame {
     let mut part = Frame { time: frame.time, step: frame.step, ..Frame::default() };
-    let (from, to) = (&frame.bodies, &mut part.bodies);
+    let from = &frame.bodies;
+    let to = &mut part.bodies;
     for i in (rank..from.len()).step_by(3) {
         to.position.push(from.position[i]);
         to.orientation.push(from.orientation[i]);
@@ -100,7 +102,8 @@ fn share(frame: &Frame, rank: usize) -> Frame {
         to.group.push(from.group[i]);
         to.rank.push(rank as u32);
     }
-    let (from, to) = (&frame.contacts, &mut part.contacts);
+    let from = &frame.contacts;
+    let to = &mut part.contacts;
     // The second rank has no contacts.
     for i in (rank..from.len()).step_by(3).filter(|_| rank != 1) {
         to.ids.push(from.ids[i]);
