@@ -118,12 +118,12 @@ impl Assembly {
         self.friction.resize(m);
         self.bias.resize(m);
         let threshold = options.restitution_threshold * world.gravity.length() * h;
-        let (pairs, normals) = (contacts.pairs(), contacts.normals());
+        let normals = contacts.normals();
         let both = (self.friction.blocks_mut(), self.bias.blocks_mut());
         for_chunks_mut2(both, CHUNK / LANES, |blocks, friction, bias| {
             for i in blocks.start * LANES..(blocks.end * LANES).min(m) {
                 let (block, lane) = (i / LANES - blocks.start, i % LANES);
-                let [a, b] = pairs[i].map(|j| j as usize);
+                let [a, b] = contacts.pairs()[i].map(|j| j as usize);
                 let arms = from.arms(i);
                 let law = world.materials.pair(bodies.material[a], bodies.material[b]);
                 let û = point_velocity(free[a], arms[0]) - point_velocity(free[b], arms[1]);
