@@ -30,37 +30,63 @@ pub fn for_chunks(n: usize, chunk: usize, body: impl Fn(Range<usize>) + Sync + S
     (0..count).into_par_iter().for_each(|k| body(chunk_range(k, chunk, n)));
 }
 
-/// Runs `body` on every chunk of a slice: the range of its indices, and the chunk itself.
-pub fn for_chunks_mut<T: Send>(slice: &mut [T], chunk: usize, body: impl Fn(Range<usize>, &mut [T]) + Sync + Send) {
-    let n = slice.len();
-    if n <= chunk {
-        if n > 0 {
-            body(0..n, slice);
-        }
-        return;
-    }
-    slice.par_chunks_mut(chunk).enumerate().for_each(|(k, part)| body(chunk_range(k, chunk, n), part));
+/// Slices of one length that are cut together: one, or a tuple of several.
+pub trait Columns: Send + Sized {
+    /// How many elements each has.
+    ///
+    /// # Panics
+    /// If their lengths differ.
+    fn length(&self) -> usize;
+
+    /// Cuts all of them at one place.
+    fn cut(self, at: usize) -> (Self, Self);
 }
 
-/// The same for two slices of one length.
-///
-/// # Panics
-/// If their lengths differ.
-pub fn for_chunks_mut2<T: Send, U: Send>(
-    (first, second): (&mut [T], &mut [U]),
-    chunk: usize,
-    body: impl Fn(Range<usize>, &mut [T], &mut [U]) + Sync + Send,
-) {
-    let n = first.len();
-    assert_eq!(n, second.len(), "slices of different lengths");
-    if n <= chunk {
-        if n > 0 {
-            body(0..n, first, second);
-        }
-        return;
+impl<T: Send> Columns for &mut [T] {
+    fn length(&self) -> usize {
+        self.len()
     }
-    let parts = first.par_chunks_mut(chunk).zip(second.par_chunks_mut(chunk)).enumerate();
-    parts.for_each(|(k, (first, second))| body(chunk_range(k, chunk, n), first, second));
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at_mut(at)
+    }
+}
+
+macro_rules! columns {
+    ($($name:ident $part:ident),*) => {
+        impl<$($name: Columns),*> Columns for ($($name,)*) {
+            fn length(&self) -> usize {
+                let ($($part,)*) = self;
+                let lengths = [$($part.length()),*];
+                assert!(lengths.iter().all(|length| *length == lengths[0]), "columns of different lengths: {lengths:?}");
+                lengths[0]
+            }
+
+            fn cut(self, at: usize) -> (Self, Self) {
+                let ($($part,)*) = self;
+                $(let $part = $part.cut(at);)*
+                (($($part.0,)*), ($($part.1,)*))
+            }
+        }
+    };
+}
+columns!(A a, B b);
+columns!(A a, B b, C c, D d);
+
+/// Runs `body` on every chunk of a slice, or of several at once: the range of its indices, and the chunk.
+pub fn for_chunks_mut<C: Columns>(columns: C, chunk: usize, body: impl Fn(Range<usize>, C) + Sync + Send) {
+    fn halves<C: Columns>(columns: C, start: usize, chunk: usize, body: &(impl Fn(Range<usize>, C) + Sync + Send)) {
+        let n = columns.length();
+        if n <= chunk {
+            return body(start..start + n, columns);
+        }
+        let middle = n.div_ceil(chunk) / 2 * chunk;
+        let (low, high) = columns.cut(middle);
+        rayon::join(|| halves(low, start, chunk, body), || halves(high, start + middle, chunk, body));
+    }
+    if columns.length() > 0 {
+        halves(columns, 0, chunk, &body);
+    }
 }
 
 /// Runs `body` on every chunk of a slice and folds the partial results in chunk order. `slots` is scratch.
@@ -187,6 +213,26 @@ mod tests {
         };
         let one = sum(1);
         assert!([2, 3, 8].iter().all(|&t| sum(t).to_bits() == one.to_bits()));
+    }
+
+    #[test]
+    fn columns_are_cut_together() {
+        for n in [0, 1, 7, 8, 1000] {
+            let (mut a, mut b) = (vec![0; n], vec![0.0; n]);
+            for_chunks_mut((&mut a[..], &mut b[..]), 8, |range, (a, b)| {
+                assert!(range.start % 8 == 0 && range.len() <= 8);
+                for ((a, b), i) in a.iter_mut().zip(b).zip(range) {
+                    (*a, *b) = (i, 2.0 * i as f64);
+                }
+            });
+            assert!((0..n).all(|i| a[i] == i && b[i] == 2.0 * i as f64));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "columns of different lengths: [3, 2]")]
+    fn columns_of_different_lengths_are_an_error() {
+        for_chunks_mut((&mut [0; 3][..], &mut [0; 2][..]), 8, |_, _| ());
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use super::blocks::{Block, Pattern, Values, cross, root, symmetric};
 use crate::lanes::LANES;
 use crate::{ContactVec, ProblemRef};
-use barchan_parallel::{Disjoint, for_chunks};
+use barchan_parallel::{Disjoint, for_chunks, for_chunks_mut};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
 
@@ -208,12 +208,8 @@ impl BodySide {
     /// z ← GΔ.
     pub(crate) fn gather(&self, problem: ProblemRef<'_>, δ: &ContactVec, z: &mut [f64]) {
         let view = View { problem, system: self, h: [δ, δ] };
-        let out = Disjoint::new(z);
-        for_chunks(self.body.len(), CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let z = unsafe { out.range(6 * range.start..6 * range.end) };
-            view.gather(δ, range, z);
-        });
+        let (bodies, _) = z.as_chunks_mut::<6>();
+        for_chunks_mut(bodies, CHUNK, |range, z| view.gather(δ, range, z.as_flattened_mut()));
     }
 
     /// u ← Gᵀz and δ ← q − Hu.
@@ -231,11 +227,7 @@ impl BodySide {
             u.rows[k] = view.relative(m + k, z).x;
             δ.rows[k] = q.rows[k] - h[0].rows[k] * u.rows[k];
         }
-        let blocks = δ.blocks().len();
-        let (to_u, to_δ) = (Disjoint::new(u.blocks_mut()), Disjoint::new(δ.blocks_mut()));
-        for_chunks(blocks, CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let (us, δs) = unsafe { (to_u.range(range.clone()), to_δ.range(range.clone())) };
+        for_chunks_mut((u.blocks_mut(), δ.blocks_mut()), CHUNK, |range, (us, δs)| {
             for i in range.start * LANES..(range.end * LANES).min(m) {
                 let (block, lane) = (i / LANES - range.start, i % LANES);
                 let u = view.relative(i, z);

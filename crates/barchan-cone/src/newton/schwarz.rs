@@ -15,7 +15,7 @@
 
 use super::blocks::{Pattern, Values};
 use barchan_cholesky::Cholesky;
-use barchan_parallel::{Disjoint, for_chunks};
+use barchan_parallel::for_chunks_mut;
 
 /// Bodies a domain, its neighbours not counted.
 const DOMAIN: usize = 1024;
@@ -99,11 +99,9 @@ impl Schwarz {
     /// z ← the preconditioner times r.
     pub(crate) fn apply(&mut self, r: &[f64], z: &mut [f64]) {
         self.each_domain(|_, domain| domain.solve(r));
-        let (n, out) = (z.len() / B, Disjoint::new(z));
-        for_chunks(n, DOMAIN, |range| {
-            // SAFETY: chunks are disjoint.
-            let z = unsafe { out.range(B * range.start..B * range.end) };
-            for (z, j) in z.chunks_exact_mut(B).zip(range) {
+        let (nodes, _) = z.as_chunks_mut::<B>();
+        for_chunks_mut(nodes, DOMAIN, |range, nodes| {
+            for (z, j) in nodes.iter_mut().zip(range) {
                 z.fill(0.0);
                 for &[d, place] in &self.places[self.place_start[j]..self.place_start[j + 1]] {
                     let own = &self.domains[d as usize].x[B * place as usize..][..B];
@@ -115,10 +113,7 @@ impl Schwarz {
 
     /// Does something to every domain.
     fn each_domain(&mut self, body: impl Fn(usize, &mut Domain) + Sync + Send) {
-        let (count, domains) = (self.domains.len(), Disjoint::new(&mut self.domains));
-        for_chunks(count, 1, |range| {
-            // SAFETY: chunks are disjoint.
-            let own = unsafe { domains.range(range.clone()) };
+        for_chunks_mut(&mut self.domains[..], 1, |range, own| {
             own.iter_mut().zip(range).for_each(|(domain, d)| body(d, domain));
         });
     }

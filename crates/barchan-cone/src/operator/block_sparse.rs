@@ -12,7 +12,7 @@ use crate::problem::assembled::{Assembled, BadAssembled};
 use crate::sweep::RowSweeps;
 use crate::{ContactScalars, ContactVec};
 use crate::{Criterion, Friction, Residuals};
-use barchan_parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
+use barchan_parallel::{CHUNK, fold_chunks, fold_chunks_mut, for_chunks_mut};
 use glam::DVec3;
 use std::ops::Range;
 
@@ -227,10 +227,7 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn slip(&mut self, w: &Response, out: &mut ContactVec) {
         self.shape_impulses(out);
-        let to = Disjoint::new(out.blocks_mut());
-        for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let out = unsafe { to.range(range.clone()) };
+        for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| {
             for (out, k) in out.iter_mut().zip(range) {
                 let (n, μ) = self.cones().block(k);
                 *out = (n * slip(self.gradient_block(w, self.bias(), k), n, μ)).store();
@@ -240,10 +237,7 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn combine(&mut self, a: f64, x: &ContactVec, c: f64, y: &ContactVec, out: &mut ContactVec) {
         self.shape_impulses(out);
-        let to = Disjoint::new(out.blocks_mut());
-        for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let out = unsafe { to.range(range.clone()) };
+        for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| {
             contactwise::combine_blocks(a, x.blocks(), c, y.blocks(), range, out);
         });
     }
@@ -268,10 +262,7 @@ impl ConeProblem for BlockSparse<'_> {
     }
 
     fn project(&mut self, γ: &mut ContactVec) {
-        let out = Disjoint::new(γ.blocks_mut());
-        for_chunks(self.blocks(), BLOCK_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let γ = unsafe { out.range(range.clone()) };
+        for_chunks_mut(γ.blocks_mut(), BLOCK_CHUNK, |range, γ| {
             contactwise::project_blocks(self.cones(), range, γ);
         });
     }
@@ -296,16 +287,11 @@ impl ConeProblem for BlockSparse<'_> {
     fn descend(&mut self, from: &Extrapolation<'_, Self>, step: &DescentStep, x: &mut ContactVec) -> Descent {
         let DescentStep { lipschitz, criterion } = *step;
         let mut slots = std::mem::take(&mut self.sums);
-        let out = Disjoint::new(x.blocks_mut());
-        let body = |range: Range<usize>| {
-            // SAFETY: chunks are disjoint.
-            let x = unsafe { out.range(range.clone()) };
-            match criterion {
-                Criterion::Natural => self.descend_blocks::<true>(from, lipschitz, range, x),
-                Criterion::S1 | Criterion::S0 => self.descend_blocks::<false>(from, lipschitz, range, x),
-            }
+        let body = |range: Range<usize>, x: &mut [V4]| match criterion {
+            Criterion::Natural => self.descend_blocks::<true>(from, lipschitz, range, x),
+            Criterion::S1 | Criterion::S0 => self.descend_blocks::<false>(from, lipschitz, range, x),
         };
-        let sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
+        let sums = fold_chunks_mut(x.blocks_mut(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         self.sums = slots;
         let residual = sums.residuals(self.contacts(), self.natural_unit).by(criterion);
         Descent { step_in_metric: sums.step, uphill: sums.uphill, residual }
@@ -314,23 +300,15 @@ impl ConeProblem for BlockSparse<'_> {
     fn respond(&mut self, x: &ContactVec, from: &Extrapolation<'_, Self>, w: &mut Response) -> f64 {
         self.shape_velocities(w);
         let mut slots = std::mem::take(&mut self.norms);
-        let out = Disjoint::new(w.0.blocks_mut());
-        let body = |range: Range<usize>| {
-            // SAFETY: chunks are disjoint.
-            let to = unsafe { out.range(range.clone()) };
-            self.respond_blocks(x, from, range, to)
-        };
-        let step = fold_chunks(self.blocks(), ROW_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
+        let body = |range: Range<usize>, to: &mut [V4]| self.respond_blocks(x, from, range, to);
+        let step = fold_chunks_mut(w.0.blocks_mut(), ROW_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         self.norms = slots;
         step
     }
 
     fn respond_to(&mut self, γ: &ContactVec, w: &mut Response) {
         self.shape_velocities(w);
-        let out = Disjoint::new(w.0.blocks_mut());
-        for_chunks(self.blocks(), ROW_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let to = unsafe { out.range(range.clone()) };
+        for_chunks_mut(w.0.blocks_mut(), ROW_CHUNK, |range, to| {
             for (to, k) in to.iter_mut().zip(range) {
                 *to = self.four_rows(k, γ);
             }

@@ -12,8 +12,7 @@ use crate::problem::rows::{RowLists, RowStep, add_residual, descend_rows};
 use crate::sweep::SweepSpace;
 use crate::{ContactScalars, ContactVec};
 use crate::{Criterion, Friction, ProblemRef, Residuals};
-use barchan_parallel::reserve_with_slack;
-use barchan_parallel::{exclusive_scan, fold_chunks, fold_chunks_mut, for_chunks_mut, for_chunks_mut2};
+use barchan_parallel::{exclusive_scan, fold_chunks, fold_chunks_mut, for_chunks_mut, reserve_with_slack};
 use glam::DVec3;
 use std::ops::Range;
 
@@ -358,7 +357,7 @@ impl ConeProblem for MatrixFree<'_> {
         ratio.resize(m);
         let of_bodies = &self.ws.scales;
         let both = (normal_scale.blocks_mut(), ratio.blocks_mut());
-        for_chunks_mut2(both, BLOCK_CHUNK, |range, a_n, κ| {
+        for_chunks_mut(both, BLOCK_CHUNK, |range, (a_n, κ)| {
             for i in range.start * LANES..range.end * LANES {
                 let (normal, tangential) = if i < m { of_bodies.diagonal(&problem, i) } else { (1.0, 1.0) };
                 let (block, lane) = (i / LANES - range.start, i % LANES);
@@ -442,7 +441,7 @@ impl ConeProblem for MatrixFree<'_> {
     fn respond_to(&mut self, γ: &ContactVec, w: &mut BodyVec) {
         w.shape(self.problem.bodies());
         let pass = self.body_pass(γ);
-        for_chunks_mut(&mut w.0, BODY_CHUNK, |range, to| {
+        for_chunks_mut(&mut w.0[..], BODY_CHUNK, |range, to| {
             kernels::respond_alone(&pass, range, to);
         });
         communicator::sum_copies(&mut self.comm, &mut w.0, &mut self.ws.values);

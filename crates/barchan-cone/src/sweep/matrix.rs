@@ -10,8 +10,7 @@ use super::{Borders, Order, Relaxation, Rule, Swept};
 use crate::operator::contactwise::Sums;
 use crate::sweep::one_contact::ContactBlock;
 use crate::{Assembled, BlockSparse, ConeProblem, ContactVec, Criterion, Response};
-use barchan_parallel::reshape;
-use barchan_parallel::{Disjoint, fold_chunks};
+use barchan_parallel::{Disjoint, fold_chunks, reshape};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
 

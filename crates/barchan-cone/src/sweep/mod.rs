@@ -17,8 +17,7 @@ use crate::operator::contactwise::Sums;
 use crate::operator::kernels::{BODY_CHUNK, Twist};
 use crate::problem::rows::add_residual;
 use crate::{BodyVec, ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
-use barchan_parallel::{Disjoint, fold_chunks, for_chunks};
-use barchan_parallel::{reserve_with_slack, reshape};
+use barchan_parallel::{Disjoint, fold_chunks, for_chunks, for_chunks_mut, reserve_with_slack, reshape};
 use general::{Details, General};
 pub(crate) use matrix::RowSweeps;
 pub use matrix::RowsIterate;
@@ -157,11 +156,9 @@ impl MatrixFree<'_> {
         let batches = space.plan.contacts.len();
         reshape(&mut space.normals, batches);
         reshape(&mut space.friction, batches);
-        let (normals, friction) = (Disjoint::new(&mut space.normals), Disjoint::new(&mut space.friction));
         let (problem, contacts) = (self.problem, &space.plan.contacts);
-        for_chunks(batches, BODY_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let (normals, friction) = unsafe { (normals.range(range.clone()), friction.range(range.clone())) };
+        let both = (&mut space.normals[..], &mut space.friction[..]);
+        for_chunks_mut(both, BODY_CHUNK, |range, (normals, friction)| {
             for ((n, μ), four) in normals.iter_mut().zip(friction).zip(&contacts[range]) {
                 (*n, *μ) = (V4::default(), F4::default());
                 for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
@@ -187,10 +184,8 @@ impl MatrixFree<'_> {
         let mut bodies = std::mem::take(&mut self.ws.sweep.bodies);
         let (problem, records, round) = (self.problem, &self.ws.sweep.plan.records, &self.ws.scales.round);
         reshape(&mut bodies, records.len());
-        let (n, out) = (problem.bodies(), Disjoint::new(&mut bodies));
-        for_chunks(records.len(), BODY_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let bodies = unsafe { out.range(range.clone()) };
+        let n = problem.bodies();
+        for_chunks_mut(&mut bodies[..], BODY_CHUNK, |range, bodies| {
             for (to, record) in bodies.iter_mut().zip(&records[range]) {
                 let (j, share) = (record.body as usize, f64::from(record.share));
                 // The ground does not move; padding does, but nothing pushes it.
@@ -209,14 +204,11 @@ impl MatrixFree<'_> {
         let n = self.problem.bodies();
         reshape_twists(&mut next.w, n + 1);
         next.w[n] = [0.0; 6];
-        let out = Disjoint::new(&mut next.w[..n]);
         let twist = |record: &BodyRecord| -> Twist {
             let [low, high] = record;
             [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]]
         };
-        for_chunks(n, BODY_CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let to = unsafe { out.range(range.clone()) };
+        for_chunks_mut(&mut next.w[..n], BODY_CHUNK, |range, to| {
             for (to, j) in to.iter_mut().zip(range) {
                 if !plan.is_split {
                     *to = twist(&bodies[j]);
@@ -310,10 +302,7 @@ fn reshape_twists(w: &mut Vec<Twist>, len: usize) {
 /// Contacts of a vector in the order of the plan.
 fn permute(plan: &Plan, from: &ContactVec, to: &mut Vec<V4>) {
     reshape(to, plan.contacts.len());
-    let out = Disjoint::new(to);
-    for_chunks(plan.contacts.len(), BODY_CHUNK, |range| {
-        // SAFETY: chunks are disjoint.
-        let to = unsafe { out.range(range.clone()) };
+    for_chunks_mut(&mut to[..], BODY_CHUNK, |range, to| {
         for (to, four) in to.iter_mut().zip(&plan.contacts[range]) {
             *to = V4::default();
             for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {

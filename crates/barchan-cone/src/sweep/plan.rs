@@ -14,8 +14,7 @@
 use super::Order;
 use crate::ProblemRef;
 use crate::lanes::LANES;
-use barchan_parallel::reshape;
-use barchan_parallel::{Disjoint, exclusive_scan};
+use barchan_parallel::{Disjoint, exclusive_scan, reshape};
 use rayon::prelude::*;
 use std::ops::Range;
 

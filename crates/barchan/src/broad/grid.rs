@@ -10,9 +10,9 @@ use super::eight::{Box32, Eight, LEAF};
 use super::hull::bounds;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::world::reorder::morton_key;
-use barchan_parallel::reserve_with_slack;
-use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, for_chunks};
-use barchan_parallel::{SortScratch, sort};
+use barchan_parallel::{
+    CHUNK, Disjoint, SortScratch, chunk_range, exclusive_scan, for_chunks, for_chunks_mut, reserve_with_slack, sort,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -141,10 +141,7 @@ impl BroadPhase for Grid {
         self.offsets.clear();
         self.offsets.resize(n, 0);
         {
-            let out = Disjoint::new(&mut self.offsets);
-            for_chunks(n, CHUNK, |range| {
-                // SAFETY: chunks are disjoint.
-                let counts = unsafe { out.range(range.clone()) };
+            for_chunks_mut(&mut self.offsets[..], CHUNK, |range, counts| {
                 for (count, i) in counts.iter_mut().zip(range) {
                     if bounded(&hulls[i]) {
                         Self::bins_of(&frame, populated, u32::from(levels[i]), &hulls[i], |_| *count += 1);

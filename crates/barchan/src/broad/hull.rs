@@ -1,7 +1,7 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
 use crate::world::{Bodies, Ownership};
-use barchan_parallel::{CHUNK, Disjoint, fold_chunks, for_chunks};
+use barchan_parallel::{CHUNK, fold_chunks, for_chunks_mut};
 use glam::DVec3;
 
 /// An axis-aligned box.
@@ -82,10 +82,7 @@ pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbo
     unbounded.clear();
     unbounded.extend((0..n as u32).filter(|&i| bodies.is_wall(i as usize)));
     hulls.resize(n, Aabb::EMPTY);
-    let out = Disjoint::new(hulls);
-    for_chunks(n, CHUNK, |range| {
-        // SAFETY: chunks are disjoint.
-        let hulls = unsafe { out.range(range.clone()) };
+    for_chunks_mut(&mut hulls[..], CHUNK, |range, hulls| {
         for (hull, i) in hulls.iter_mut().zip(range) {
             *hull = of(bodies, i, h, margin);
         }

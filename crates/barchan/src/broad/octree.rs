@@ -14,9 +14,7 @@ use super::eight::{Box32, Eight, LEAF};
 use super::hull::centres;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::world::reorder::{MortonFrame, morton_key};
-use barchan_parallel::reshape;
-use barchan_parallel::{CHUNK, Disjoint, chunk_range, for_chunks};
-use barchan_parallel::{SortScratch, sort_again};
+use barchan_parallel::{CHUNK, SortScratch, chunk_range, for_chunks_mut, reshape, sort_again};
 use rayon::prelude::*;
 
 /// Bits an axis; three axes and the level fill 62.
@@ -85,10 +83,7 @@ impl Octree {
         let cells = f64::from(1u32 << BITS);
         let scale = cells / frame.edge;
         reshape(&mut self.keys, hulls.len());
-        let out = Disjoint::new(&mut self.keys);
-        for_chunks(hulls.len(), CHUNK, |range| {
-            // SAFETY: chunks are disjoint.
-            let keys = unsafe { out.range(range.clone()) };
+        for_chunks_mut(&mut self.keys[..], CHUNK, |range, keys| {
             for (key, i) in keys.iter_mut().zip(range) {
                 let hull = &hulls[i];
                 if hull.is_empty() {

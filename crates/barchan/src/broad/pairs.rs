@@ -3,8 +3,7 @@
 //! Every broad phase emits pairs in an order of its own; this brings them into one order, so
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
-use barchan_parallel::reshape;
-use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan};
+use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, reshape};
 use rayon::prelude::*;
 
 /// Bodies a bucket of the first, coarse sort.

@@ -21,8 +21,7 @@ use crate::narrow::{Contacts, FeatureKey};
 use crate::partition::Holder;
 use crate::util::pack::{LAYOUT, Pack, Unpacker};
 use crate::world::{Bodies, Ownership, Sharing, World};
-use barchan_parallel::reshape;
-use barchan_parallel::{CHUNK, Disjoint, for_chunks};
+use barchan_parallel::{CHUNK, Disjoint, for_chunks, reshape};
 use glam::DVec3;
 use std::collections::HashMap;
 

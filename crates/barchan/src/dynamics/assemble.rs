@@ -16,7 +16,7 @@ use crate::shape::Shape;
 use crate::world::{Bodies, World};
 use barchan_cone::lanes::LANES;
 use barchan_cone::{ContactScalars, ContactVec, Geometry, ProblemRef, Symmetric};
-use barchan_parallel::{CHUNK, for_chunks_mut2};
+use barchan_parallel::{CHUNK, for_chunks_mut};
 use glam::{DMat3, DVec3};
 
 /// Velocities at the end of the step if there were no contacts: v̂ and ω̂ of each body.
@@ -120,7 +120,7 @@ impl Assembly {
         let threshold = options.restitution_threshold * world.gravity.length() * h;
         let normals = contacts.normals();
         let both = (self.friction.blocks_mut(), self.bias.blocks_mut());
-        for_chunks_mut2(both, CHUNK / LANES, |blocks, friction, bias| {
+        for_chunks_mut(both, CHUNK / LANES, |blocks, (friction, bias)| {
             for i in blocks.start * LANES..(blocks.end * LANES).min(m) {
                 let (block, lane) = (i / LANES - blocks.start, i % LANES);
                 let [a, b] = contacts.pairs()[i].map(|j| j as usize);

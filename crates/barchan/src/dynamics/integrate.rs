@@ -2,7 +2,7 @@
 
 use crate::dynamics::FreeMotion;
 use crate::world::{Bodies, Motion, World};
-use barchan_parallel::{CHUNK, Disjoint, for_chunks};
+use barchan_parallel::{CHUNK, for_chunks_mut};
 use glam::{DQuat, DVec3};
 
 /// Sets the velocities of kinematic bodies for the step from the world's time to time + h.
@@ -25,10 +25,7 @@ pub fn free_motion(world: &World, h: f64, home: impl Fn(usize) -> DVec3 + Sync, 
     let n = bodies.len();
     free.clear();
     free.resize(n, [DVec3::ZERO; 2]);
-    let out = Disjoint::new(free);
-    for_chunks(n, CHUNK, |range| {
-        // SAFETY: chunks are disjoint.
-        let free = unsafe { out.range(range.clone()) };
+    for_chunks_mut(&mut free[..], CHUNK, |range, free| {
         for (free, i) in free.iter_mut().zip(range) {
             let (mut v, mut w) = (bodies.velocity[i], bodies.angular_velocity[i]);
             if bodies.motion[i] == Motion::Dynamic {
@@ -56,22 +53,9 @@ pub fn free_motion(world: &World, h: f64, home: impl Fn(usize) -> DVec3 + Sync, 
 
 /// Moves every body by one step: v = v̂ + `change`, x += hv, and the turn.
 pub fn advance(bodies: &mut Bodies, free: &FreeMotion, change: impl Fn(usize) -> [DVec3; 2] + Sync, h: f64) {
-    let n = bodies.len();
-    let (motion, inertia) = (&bodies.motion, &bodies.inverse_inertia);
-    let position = Disjoint::new(&mut bodies.position);
-    let orientation = Disjoint::new(&mut bodies.orientation);
-    let velocity = Disjoint::new(&mut bodies.velocity);
-    let spin = Disjoint::new(&mut bodies.angular_velocity);
-    for_chunks(n, CHUNK, |range| {
-        // SAFETY: chunks are disjoint.
-        let (x, q, v, w) = unsafe {
-            (
-                position.range(range.clone()),
-                orientation.range(range.clone()),
-                velocity.range(range.clone()),
-                spin.range(range.clone()),
-            )
-        };
+    let Bodies { position, orientation, velocity, angular_velocity, motion, inverse_inertia: inertia, .. } = bodies;
+    let state = (&mut position[..], &mut orientation[..], &mut velocity[..], &mut angular_velocity[..]);
+    for_chunks_mut(state, CHUNK, |range, (x, q, v, w)| {
         for (k, i) in range.enumerate() {
             match motion[i] {
                 Motion::Fixed => {}
