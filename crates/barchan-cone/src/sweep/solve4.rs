@@ -174,6 +174,14 @@ fn mend<T: Lanes, const COULOMB: bool>(local: &Local<T>, q: V3<T>, μ: T, lanes:
     V3::load(&γ)
 }
 
+/// Where the root of h lies: between two σ, on the branch of this sign; and where to start.
+struct Bracket<T> {
+    low: T,
+    high: T,
+    sign: T,
+    start: T,
+}
+
 /// Impulses of slipping contacts, in units of 1/ω, and the lanes among `wanted` in which none was found.
 #[inline(always)]
 fn slip<T: Lanes, const COULOMB: bool>(
@@ -185,14 +193,31 @@ fn slip<T: Lanes, const COULOMB: bool>(
     sliding: T,
     wanted: u8,
 ) -> (V3<T>, u8) {
-    let (zero, one, half) = (T::splat(0.0), T::splat(1.0), T::splat(0.5));
-    let Local { a, w1, w2, delta, apex, .. } = *local;
-    let V3 { x: qn, y: q1, z: q2 } = q;
-    let across = delta + one;
-    let mut failed = 0;
+    let (bracket, lost) = bracket::<T, COULOMB>(local, q, μ, c, h1, sliding);
+    let sign = bracket.sign;
+    let mut failed = lost & wanted;
+    let (σ, open) = halley(μ, c, bracket, wanted & !failed);
+    failed |= open;
+    let (γ, is_off) = impulse::<T, COULOMB>(local, q, μ, sign * c.x1.at(σ), sign * c.x2.at(σ));
+    (γ, failed | is_off & wanted)
+}
 
-    // Where the root lies, on which branch, and h with its slope at σ = 0.
+/// Brackets the root of h; and the lanes in which it cannot be found so.
+#[inline(always)]
+fn bracket<T: Lanes, const COULOMB: bool>(
+    local: &Local<T>,
+    q: V3<T>,
+    μ: T,
+    c: &Curve<T>,
+    h1: T,
+    sliding: T,
+) -> (Bracket<T>, u8) {
+    let (zero, one) = (T::splat(0.0), T::splat(1.0));
+    let Local { w1, w2, delta, apex, .. } = *local;
+    let V3 { x: qn, y: q1, z: q2 } = q;
     let (mut low, mut high, mut sign) = (zero, T::splat(1.0 + 1e-12), one);
+    let mut lost = 0;
+    // h and its slope at σ = 0.
     let (h0, dh0);
     if COULOMB {
         h0 = μ * qn;
@@ -208,14 +233,20 @@ fn slip<T: Lanes, const COULOMB: bool>(
         dh0 = zero - (q1 * c.x1.0[1] + q2 * c.x2.0[1]) / sliding - μ * c.r.0[1];
         // At σ* itself r, s and x vanish together, and x loses its direction.
         let edge = T::splat(1e-7) * μ * (abs(qn) + abs(q1) + abs(q2));
-        failed |= T::le_bits(abs(r) * (one + m), edge) & wanted;
+        lost = T::le_bits(abs(r) * (one + m), edge);
     }
-    // Start: where the hyperbola through both ends, with the slope at σ = 0, is zero.
+    // Where the hyperbola through both ends, with the slope at σ = 0, is zero. What is not a number is not
+    // between.
     let start = h0 * (h0 - h1) / (dh0 * h1 - h0 * (h1 - h0));
-    // What is not a number is not between.
-    let mut σ = between(T::select_le(start, start, start, zero), low, high);
+    let start = between(T::select_le(start, start, start, zero), low, high);
+    (Bracket { low, high, sign, start }, lost)
+}
 
-    let mut open = wanted & !failed;
+/// The root of h by Halley's method, and the lanes among `open` in which it was not found.
+#[inline(always)]
+fn halley<T: Lanes>(μ: T, c: &Curve<T>, bracket: Bracket<T>, mut open: u8) -> (T, u8) {
+    let (zero, one, half) = (T::splat(0.0), T::splat(1.0), T::splat(0.5));
+    let Bracket { mut low, mut high, sign, start: mut σ } = bracket;
     let mut found = σ;
     for _ in 0..STEPS {
         let (x1, x2, r) = (c.x1.at(σ), c.x2.at(σ), c.r.at(σ));
@@ -231,10 +262,9 @@ fn slip<T: Lanes, const COULOMB: bool>(
         let step = zero - h * dh * square / (dh2 - bent);
         let next = σ + step;
         // Lanes that have arrived stay where they are.
-        let size = abs(step);
         let rest = one - σ + T::splat(1e-10);
         let room = T::splat(LAST_STEP) * T::select_le(σ, rest, σ, rest);
-        let arrived = T::le_bits(size, room) & open;
+        let arrived = T::le_bits(abs(step), room) & open;
         if arrived != 0 {
             found = choose(arrived, next, found);
             open &= !arrived;
@@ -247,28 +277,32 @@ fn slip<T: Lanes, const COULOMB: bool>(
         low = T::select_le(above, zero, σ, low);
         σ = between(T::select_le(next, next, next, low), low, high);
     }
-    failed |= open;
+    (found, open)
+}
 
-    // γ_n(1, μt̂) with u·(1, μt̂) = 0 for the CCP and u_n = 0 for Coulomb.
-    let (x1, x2) = (sign * c.x1.at(found), sign * c.x2.at(found));
+/// The impulse γ_n(1, μt̂) along x, with u·(1, μt̂) = 0 for the CCP and u_n = 0 for Coulomb; and the lanes in
+/// which it does not press, or the contact slips askew.
+#[inline(always)]
+fn impulse<T: Lanes, const COULOMB: bool>(local: &Local<T>, q: V3<T>, μ: T, x1: T, x2: T) -> (V3<T>, u8) {
+    let zero = T::splat(0.0);
+    let Local { a, w1, w2, delta, .. } = *local;
+    let V3 { x: qn, y: q1, z: q2 } = q;
+    let across = delta + T::splat(1.0);
     let square = x1 * x1 + x2 * x2;
     let length = square.sqrt();
     let wx = w1 * x1 + w2 * x2;
     let γn = if COULOMB {
         zero - qn * length / (a * length + μ * wx)
     } else {
-        let two = T::splat(2.0);
         let numerator = qn * square + μ * length * (q1 * x1 + q2 * x2);
-        zero - numerator / (a * square + μ * (two * length * wx + μ * (x1 * x1 + across * x2 * x2)))
+        zero - numerator / (a * square + μ * (T::splat(2.0) * length * wx + μ * (x1 * x1 + across * x2 * x2)))
     };
     let scale = μ * γn / length;
-    // An impulse must press, and the contact slip against it: no velocity across its direction.
-    failed |= !T::le_bits(T::splat(f64::MIN_POSITIVE), γn) & wanted;
+    // No velocity across the direction of the impulse.
     let (u1, u2) = (w1 * γn + x1 * scale + q1, w2 * γn + across * x2 * scale + q2);
-    let off = u2 * x1 - u1 * x2;
     let bound = T::splat(PRECISION) * length * ((a + across) * (γn + μ * γn) + abs(qn) + abs(q1) + abs(q2));
-    failed |= !T::le_bits(abs(off), bound) & wanted;
-    (V3 { x: γn, y: x1 * scale, z: x2 * scale }, failed)
+    let is_sound = T::le_bits(T::splat(f64::MIN_POSITIVE), γn) & T::le_bits(abs(u2 * x1 - u1 * x2), bound);
+    (V3 { x: γn, y: x1 * scale, z: x2 * scale }, !is_sound)
 }
 
 /// σ, if it lies between two others; else the middle.

@@ -39,6 +39,51 @@ impl Emitted {
         self.lists.resize_with(tasks.max(self.lists.len()), Vec::new);
         self.lists.iter_mut().for_each(Vec::clear);
     }
+
+    /// Deals all pairs into buckets of bodies, and returns how many there are. Lists are nearly in order, so
+    /// that they are dealt in runs.
+    fn deal(&mut self, buckets: usize) -> usize {
+        let lists = &self.lists;
+        let bucket = |pair: u64| (pair >> 32) as usize / BUCKET;
+        let same_bucket = |a: &u64, b: &u64| bucket(*a) == bucket(*b);
+
+        // How many pairs each list has for each bucket, bucket-major.
+        let counts = &mut self.counts;
+        counts.clear();
+        counts.resize(buckets * lists.len(), 0);
+        {
+            let cells = Disjoint::new(counts);
+            lists.par_iter().enumerate().for_each(|(l, list)| {
+                for run in list.chunk_by(same_bucket) {
+                    let cell = bucket(run[0]) * lists.len() + l;
+                    // SAFETY: column l belongs to list l alone.
+                    unsafe { cells.range(cell..cell + 1)[0] += run.len() as u32 };
+                }
+            });
+        }
+        let total = exclusive_scan(counts);
+
+        // Deal into buckets.
+        let dealt = &mut self.dealt;
+        reshape(dealt, total);
+        {
+            let out = Disjoint::new(dealt);
+            let cells = Disjoint::new(counts);
+            lists.par_iter().enumerate().for_each(|(l, list)| {
+                for run in list.chunk_by(same_bucket) {
+                    let cell = bucket(run[0]) * lists.len() + l;
+                    // SAFETY: cell and places were given to list l alone.
+                    unsafe {
+                        let place = &mut cells.range(cell..cell + 1)[0];
+                        let first = *place as usize;
+                        out.range(first..first + run.len()).copy_from_slice(run);
+                        *place += run.len() as u32;
+                    }
+                }
+            });
+        }
+        total
+    }
 }
 
 impl Pairs {
@@ -89,62 +134,28 @@ impl Pairs {
 
     /// Brings what was emitted about `bodies` bodies into canonical order.
     pub fn collect(&mut self, bodies: usize, emitted: &mut Emitted) {
-        let buckets = bodies.div_ceil(BUCKET).max(1);
-        let lists = &emitted.lists;
-        let bucket = |pair: u64| (pair >> 32) as usize / BUCKET;
-        // Lists are nearly in order: they are dealt in runs.
-        let same_bucket = |a: &u64, b: &u64| bucket(*a) == bucket(*b);
-
-        // How many pairs each list has for each bucket, bucket-major.
-        let counts = &mut emitted.counts;
-        counts.clear();
-        counts.resize(buckets * lists.len(), 0);
-        {
-            let cells = Disjoint::new(counts);
-            lists.par_iter().enumerate().for_each(|(l, list)| {
-                for run in list.chunk_by(same_bucket) {
-                    let cell = bucket(run[0]) * lists.len() + l;
-                    // SAFETY: column l belongs to list l alone.
-                    unsafe { cells.range(cell..cell + 1)[0] += run.len() as u32 };
-                }
-            });
-        }
-        let total = exclusive_scan(counts);
-
-        // Deal into buckets.
-        let dealt = &mut emitted.dealt;
-        reshape(dealt, total);
-        {
-            let out = Disjoint::new(dealt);
-            let cells = Disjoint::new(counts);
-            lists.par_iter().enumerate().for_each(|(l, list)| {
-                for run in list.chunk_by(same_bucket) {
-                    let cell = bucket(run[0]) * lists.len() + l;
-                    // SAFETY: cell and places were given to list l alone.
-                    unsafe {
-                        let place = &mut cells.range(cell..cell + 1)[0];
-                        let first = *place as usize;
-                        out.range(first..first + run.len()).copy_from_slice(run);
-                        *place += run.len() as u32;
-                    }
-                }
-            });
-        }
-        // Each cell now holds its end: the end of a bucket is the end of its last list.
-        let bucket_end = |b: usize| counts[(b + 1) * lists.len() - 1] as usize;
-
-        // Sort each bucket by counting, then each body's few partners by insertion.
+        let total = emitted.deal(bodies.div_ceil(BUCKET).max(1));
         reshape(&mut self.start, bodies + 1);
         reshape(&mut self.second, total);
-        if lists.is_empty() {
+        if emitted.lists.is_empty() {
             self.start.fill(0);
             return;
         }
+        self.sort_buckets(bodies, emitted);
+        self.start[bodies] = u32::try_from(total).expect("fewer than 2^32 pairs");
+    }
+
+    /// Sorts what was dealt into buckets of bodies.
+    fn sort_buckets(&mut self, bodies: usize, emitted: &Emitted) {
+        // Each cell now holds its end: the end of a bucket is the end of its last list.
+        let bucket_end = |b: usize| emitted.counts[(b + 1) * emitted.lists.len() - 1] as usize;
+
+        // Sort each bucket by counting, then each body's few partners by insertion.
         let starts = Disjoint::new(&mut self.start);
         let seconds = Disjoint::new(&mut self.second);
-        (0..buckets).into_par_iter().for_each(|b| {
+        (0..bodies.div_ceil(BUCKET).max(1)).into_par_iter().for_each(|b| {
             let first = if b == 0 { 0 } else { bucket_end(b - 1) };
-            let pairs = &dealt[first..bucket_end(b)];
+            let pairs = &emitted.dealt[first..bucket_end(b)];
             let mine = chunk_range(b, BUCKET, bodies);
             let mut place = [0u32; BUCKET + 1];
             for &pair in pairs {
@@ -169,7 +180,6 @@ impl Pairs {
                 from = to as usize;
             }
         });
-        self.start[bodies] = u32::try_from(total).expect("fewer than 2^32 pairs");
     }
 }
 

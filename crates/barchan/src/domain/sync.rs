@@ -21,7 +21,7 @@ use crate::narrow::{Contacts, FeatureKey};
 use crate::partition::Holder;
 use crate::util::pack::{LAYOUT, Pack, Unpacker};
 use crate::world::{Bodies, Ownership, Sharing, World};
-use barchan_parallel::{CHUNK, Disjoint, for_chunks, reshape};
+use barchan_parallel::{CHUNK, for_chunks_mut, reshape};
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -210,58 +210,69 @@ impl Domain {
         }
     }
 
-    /// Finds owners and holders as far as this rank can tell alone.
-    fn find_holders_locally(&mut self, bodies: &mut Bodies, h: f64, margin: f64) -> Result<Found, DomainError> {
-        let (n, rank) = (bodies.len(), self.partition.rank());
-        let (periods, holders) = (self.periods, &self.holders);
+    /// Brings bodies that have left the periodic cell back into it.
+    fn wrap_positions(&mut self, bodies: &mut Bodies) {
+        let (n, periods, holders) = (bodies.len(), self.periods, &self.holders);
         let halo = &mut self.halo;
-        halo.fresh.clear();
         halo.wraps.clear();
-        if periods.any() {
-            halo.wraps.resize(n, [0; 3]);
-            for i in 0..n {
-                let x = match bodies.ownership[i] {
-                    _ if bodies.is_wall(i) => continue,
-                    Ownership::Owned => bodies.position[i],
-                    // A copy without an entry is one that every rank has, and follows by itself.
-                    Ownership::Ghost => match holders.entry(i as u32) {
-                        Some(entry) => bodies.position[i] - periods.offset(entry.shift),
-                        None => bodies.position[i],
-                    },
-                    Ownership::Image | Ownership::Removed => continue,
-                };
-                halo.wraps[i] = periods.wrap_shift(x);
-                let follows = bodies.ownership[i] == Ownership::Owned || holders.entry(i as u32).is_none();
-                if follows && halo.wraps[i] != [0; 3] {
-                    bodies.position[i] = periods.wrap(x, halo.wraps[i]);
-                }
+        if !periods.any() {
+            return;
+        }
+        halo.wraps.resize(n, [0; 3]);
+        for i in 0..n {
+            let x = match bodies.ownership[i] {
+                _ if bodies.is_wall(i) => continue,
+                Ownership::Owned => bodies.position[i],
+                // A copy without an entry is one that every rank has, and follows by itself.
+                Ownership::Ghost => match holders.entry(i as u32) {
+                    Some(entry) => bodies.position[i] - periods.offset(entry.shift),
+                    None => bodies.position[i],
+                },
+                Ownership::Image | Ownership::Removed => continue,
+            };
+            halo.wraps[i] = periods.wrap_shift(x);
+            let follows = bodies.ownership[i] == Ownership::Owned || holders.entry(i as u32).is_none();
+            if follows && halo.wraps[i] != [0; 3] {
+                bodies.position[i] = periods.wrap(x, halo.wraps[i]);
             }
         }
+    }
 
-        // Most bodies lie inside. Those are seen at a glance.
+    /// Finds the bodies whose hulls are not inside the region. Most are, and are seen at a glance.
+    fn find_near(&mut self, bodies: &Bodies, h: f64, margin: f64) {
+        let holders = &self.holders;
+        let halo = &mut self.halo;
         let partition = &*self.partition;
         let limit = partition.reach();
         let global = |i: usize| holders.of_body.get(i) == Some(&GLOBAL);
-        reshape(&mut halo.is_near, n);
-        let near = Disjoint::new(&mut halo.is_near);
-        let columns = &*bodies;
-        for_chunks(n, CHUNK, |range| {
-            for i in range {
-                let takes_part = match columns.ownership[i] {
-                    Ownership::Owned => !columns.is_wall(i) && !global(i),
+        reshape(&mut halo.is_near, bodies.len());
+        for_chunks_mut(&mut halo.is_near[..], CHUNK, |range, near| {
+            for (near, i) in near.iter_mut().zip(range) {
+                let takes_part = match bodies.ownership[i] {
+                    Ownership::Owned => !bodies.is_wall(i) && !global(i),
                     Ownership::Ghost => holders.entry(i as u32).is_some(),
                     Ownership::Image | Ownership::Removed => false,
                 };
-                let own = columns.ownership[i] == Ownership::Owned;
+                let own = bodies.ownership[i] == Ownership::Owned;
                 let is_near = takes_part && {
-                    let hull = hull::of(columns, i, h, margin);
+                    let hull = hull::of(bodies, i, h, margin);
                     !own || !partition.holds(&hull) || 0.5 * hull.extent() >= limit
                 };
-                // SAFETY: place i belongs to one chunk.
-                unsafe { near.write(i, is_near) };
+                *near = is_near;
             }
         });
+    }
 
+    /// Finds owners and holders as far as this rank can tell alone.
+    fn find_holders_locally(&mut self, bodies: &mut Bodies, h: f64, margin: f64) -> Result<Found, DomainError> {
+        self.wrap_positions(bodies);
+        self.find_near(bodies, h, margin);
+        let (n, rank) = (bodies.len(), self.partition.rank());
+        let (periods, holders) = (self.periods, &self.holders);
+        let partition = &*self.partition;
+        let limit = partition.reach();
+        let halo = &mut self.halo;
+        halo.fresh.clear();
         let mut found = Found::default();
         for i in (0..n).filter(|&i| halo.is_near[i]) {
             let (own, id) = (bodies.ownership[i] == Ownership::Owned, bodies.id[i]);
