@@ -1,7 +1,7 @@
 //! Vectors of contact quantities in blocks of four, and arithmetic on four contacts at once.
 //!
 //! A contact's three numbers stand in three lanes of a block, four contacts a block. Kernels are
-//! written once over [`Lanes`]: with AVX registers where the machine has them, and in plain
+//! written once over `Lanes`: with AVX registers where the machine has them, and in plain
 //! arrays elsewhere. No operation is fused or re-associated, so the bits do not depend on it.
 
 use glam::DVec3;

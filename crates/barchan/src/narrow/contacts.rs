@@ -192,10 +192,9 @@ impl Contacts {
         shifts.clear();
     }
 
-    /// Sets impulses to those of the step before, matched by bodies and key; zero where there was no such
-    /// contact. Vectors of the world frame need no turning: every solver projects them onto the cones.
+    /// After detection: sets impulses to those of the step before, matched by bodies and key; zero where there
+    /// was no such contact. Vectors of the world frame need no turning: every solver projects them onto the cones.
     pub fn warm_start(&mut self) {
-        self.impulses.resize(self.pairs.len());
         let Self { pairs, keys, impulses, previous, .. } = self;
         for_chunks_mut(impulses.blocks_mut(), BLOCK_CHUNK, |range, blocks| {
             for i in range.start * LANES..(range.end * LANES).min(pairs.len()) {
@@ -231,7 +230,7 @@ impl Contacts {
         (0..self.len()).map(|i| (self.pairs[i], self.keys[i], self.impulses.get(i)))
     }
 
-    /// Sets all impulses to zero.
+    /// Sets all impulses to zero, and forgets those that have come from other ranks.
     pub fn cold_start(&mut self) {
         self.received.clear();
         self.impulses.resize(self.pairs.len());

@@ -265,6 +265,8 @@ impl Contacts {
         reshape(&mut self.gaps, total);
         self.normals.reshape(total);
         self.points.reshape(general);
+        // No impulses yet: contacts are whole even if the step ends here.
+        self.impulses.resize(total);
         let places = Places {
             pairs: Disjoint::new(&mut self.pairs),
             keys: Disjoint::new(&mut self.keys),
