@@ -17,6 +17,7 @@ pub mod report;
 pub mod scip;
 mod stopping;
 pub mod sweeping;
+mod trio;
 
 pub use crate::{Borders, Criterion, Friction, Metric, Order};
 pub use any::AnySolver;

@@ -36,7 +36,8 @@ impl<T: Default> Pool<T> {
         &mut self.slots[self.present]
     }
 
-    pub(super) fn best(&self) -> &T {
+    #[cfg(test)]
+    fn best(&self) -> &T {
         &self.slots[self.best]
     }
 

@@ -11,8 +11,8 @@
 
 mod momentum;
 
-use super::pool::Pool;
 use super::stopping::{Next, NotFinite, Stopping};
+use super::trio::Trio;
 use super::{Report, Solve, Solver, SolverName, SolverOptions, Status};
 use crate::{Borders, Friction, Order, Relaxation, Rule};
 use momentum::{Acceleration, Momentum};
@@ -35,12 +35,12 @@ const RELAXED: f64 = 0.75;
 
 /// The memory of sweeping solvers, kept between solves.
 pub struct Sweeping<S> {
-    pool: Pool<S>,
+    pool: Trio<S>,
 }
 
 impl<S: Default> Default for Sweeping<S> {
     fn default() -> Self {
-        Self { pool: Pool::default() }
+        Self { pool: Trio::default() }
     }
 }
 
@@ -148,7 +148,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
     }
 }
 
-impl<S: Default> Sweeping<S> {
+impl<S: Default + Clone> Sweeping<S> {
     /// Sweeps from γ until something ends it. The best iterate is then that of the pool.
     fn iterate<P: Relaxation<Iterate = S>>(
         &mut self,
@@ -201,9 +201,9 @@ impl<S: Default> Sweeping<S> {
             }
 
             // One sweep from y.
-            let mut x = pool.take_next();
-            let swept = problem.sweep(pool.present(), pool.last(), momentum.β(), &method.rule, &mut x);
-            pool.advance(x);
+            let (present, last) = pool.free_last();
+            let swept = problem.sweep(present, last, momentum.β(), &method.rule);
+            pool.advance();
             report.operator_applications += 1;
             report.iterations += 1;
             looks.likely = swept.likely_residual;

@@ -178,6 +178,7 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     pass: &Pass<'_>,
     detail: &Detail,
     k: usize,
+    last: &V4,
     pairs: &mut Pairs<T>,
     sums: &mut LaneSums<T>,
 ) -> V4 {
@@ -190,7 +191,7 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     let μ = T::load(&pass.friction[k]);
     let local = detail.local.load::<T>();
     let γ = V3::load(&pass.γ[k]);
-    let y = γ + (γ - V3::load(&pass.γ_last[k])) * T::splat(pass.β);
+    let y = γ + (γ - V3::load(last)) * T::splat(pass.β);
     let g = a.v - b.v + a.s.cross(arm_a) - b.s.cross(arm_b) + V3::load(&pass.bias[k]);
 
     // In the frame of W: the velocity without the contact's own impulse, and the impulse that it asks for.
@@ -244,7 +245,8 @@ unsafe fn sweep_slots<T: Lanes, const COULOMB: bool, const EXACT: bool>(
         // The points of these manifolds, one after the other.
         loop {
             let detail = &general.details.slots[k - general.first];
-            x[k - range.start] = relax::<T, COULOMB, EXACT>(pass, detail, k, &mut pairs, &mut sums);
+            let last = x[k - range.start];
+            x[k - range.start] = relax::<T, COULOMB, EXACT>(pass, detail, k, &last, &mut pairs, &mut sums);
             k += 1;
             if k == range.end || !general.continues[k - general.first] {
                 break;

@@ -10,7 +10,7 @@ use super::{Borders, Order, Relaxation, Rule, Swept};
 use crate::operator::contactwise::Sums;
 use crate::sweep::one_contact::ContactBlock;
 use crate::{Assembled, BlockSparse, ConeProblem, ContactVec, Criterion, Response};
-use barchan_parallel::{Disjoint, fold_chunks, reshape};
+use barchan_parallel::{Disjoint, fold_chunks};
 use glam::{DMat3, DVec3};
 use std::ops::Range;
 
@@ -32,8 +32,19 @@ pub(crate) struct RowSweeps {
 }
 
 /// Impulses of an assembled problem between sweeps.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct RowsIterate(Vec<DVec3>);
+
+/// By hand, since `clone_from` is to keep the memory that is there.
+impl Clone for RowsIterate {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.0.clone_from(&from.0);
+    }
+}
 
 /// A colour for every row, such that rows which are coupled differ; the smallest that is free,
 /// row by row.
@@ -130,22 +141,14 @@ impl Relaxation for BlockSparse<'_> {
         iterate.0.extend(γ.iter());
     }
 
-    fn sweep(
-        &mut self,
-        present: &RowsIterate,
-        last: &RowsIterate,
-        β: f64,
-        rule: &Rule,
-        next: &mut RowsIterate,
-    ) -> Swept {
-        reshape(&mut next.0, present.0.len());
-        for (y, (γ, last)) in next.0.iter_mut().zip(present.0.iter().zip(&last.0)) {
-            *y = *γ + (*γ - *last) * β;
+    fn sweep(&mut self, present: &RowsIterate, last: &mut RowsIterate, β: f64, rule: &Rule) -> Swept {
+        for (y, γ) in last.0.iter_mut().zip(&present.0) {
+            *y = *γ + (*γ - *y) * β;
         }
         let mut slots = std::mem::take(&mut self.sums);
         let RowSweeps { rows, phases, contacts, .. } = &self.sweep;
         let pass = Pass { problem: self.problem, contacts, bias: self.bias(), γ: &present.0, rule: *rule };
-        let x = Disjoint::new(&mut next.0);
+        let x = Disjoint::new(&mut last.0);
         let sums = if phases.is_empty() {
             // SAFETY: there is no other thread.
             unsafe { pass.relax(rows, &x) }

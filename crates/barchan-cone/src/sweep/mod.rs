@@ -94,8 +94,8 @@ pub struct Swept {
 
 /// A problem whose contacts can be relaxed one after the other.
 pub trait Relaxation: ConeProblem {
-    /// Impulses with their response, in the order of sweeps.
-    type Iterate: Default;
+    /// Impulses with their response, in the order of sweeps. `clone_from` keeps the memory that is there.
+    type Iterate: Default + Clone;
 
     /// Makes ready for sweeps in this order.
     fn prepare(&mut self, order: Order, borders: Borders);
@@ -103,15 +103,9 @@ pub trait Relaxation: ConeProblem {
     /// Projects impulses onto their cones, finds their response, and takes both over.
     fn enter(&mut self, γ: &mut Self::Impulses, response: &mut Self::Velocities, iterate: &mut Self::Iterate);
 
-    /// next ← one sweep from y = present + β(present − last).
-    fn sweep(
-        &mut self,
-        present: &Self::Iterate,
-        last: &Self::Iterate,
-        β: f64,
-        rule: &Rule,
-        next: &mut Self::Iterate,
-    ) -> Swept;
+    /// last ← one sweep from y = present + β(present − last), in place: a fourth iterate would cost memory, and
+    /// every sweep the fetching of it.
+    fn sweep(&mut self, present: &Self::Iterate, last: &mut Self::Iterate, β: f64, rule: &Rule) -> Swept;
 
     /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
     fn iterate_residual(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
@@ -136,17 +130,37 @@ pub(crate) struct SweepSpace {
     /// The rest, of general contacts.
     details: Details,
     sums: Vec<Sums>,
-    /// On how many ranks contacts act on each shared body.
+    /// On how many ranks contacts act on each shared body, and where it was before the sweep.
     parts: Vec<f64>,
+    shared_start: Vec<Twist>,
 }
 
 /// Impulses in the order of sweeps, and their response.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct SweepIterate {
     γ: Vec<V4>,
     rows: Vec<f64>,
     /// Of each body, and of the ground at the end.
     w: Vec<Twist>,
+}
+
+/// By hand, since `clone_from` is to keep the memory that is there.
+impl Clone for SweepIterate {
+    fn clone(&self) -> Self {
+        Self { γ: self.γ.clone(), rows: self.rows.clone(), w: self.w.clone() }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        copy(&from.γ, &mut self.γ);
+        self.rows.clone_from(&from.rows);
+        copy(&from.w, &mut self.w);
+    }
+}
+
+/// Copies a column, with little slack and on all threads.
+fn copy<T: Copy + Default + Send + Sync>(from: &[T], to: &mut Vec<T>) {
+    reshape(to, from.len());
+    for_chunks_mut(&mut to[..], 8 * BODY_CHUNK, |range, to| to.copy_from_slice(&from[range]));
 }
 
 impl MatrixFree<'_> {
@@ -199,16 +213,14 @@ impl MatrixFree<'_> {
     }
 
     /// The response after a sweep, from the bodies that it has moved.
-    fn drain_bodies(&self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
+    fn drain_bodies(&self, present: &SweepIterate, last: &mut SweepIterate, β: f64) {
         let (plan, bodies) = (&self.ws.sweep.plan, &self.ws.sweep.bodies);
         let n = self.problem.bodies();
-        reshape_twists(&mut next.w, n + 1);
-        next.w[n] = [0.0; 6];
         let twist = |record: &BodyRecord| -> Twist {
             let [low, high] = record;
             [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]]
         };
-        for_chunks_mut(&mut next.w[..n], BODY_CHUNK, |range, to| {
+        for_chunks_mut(&mut last.w[..n], BODY_CHUNK, |range, to| {
             for (to, j) in to.iter_mut().zip(range) {
                 if !plan.is_split {
                     *to = twist(&bodies[j]);
@@ -216,7 +228,7 @@ impl MatrixFree<'_> {
                 }
                 // The mean of the copies: each carries the change of its share of the mass.
                 let copies = &plan.copies[plan.copies_start[j] as usize..plan.copies_start[j + 1] as usize];
-                let (w, l) = (&present.w[j], &last.w[j]);
+                let (w, l) = (&present.w[j], *to);
                 let y: Twist = std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β);
                 *to = y;
                 for &copy in copies {
@@ -253,37 +265,46 @@ impl MatrixFree<'_> {
         plan.split(comm.shared(), parts);
     }
 
+    /// Before a sweep: notes y of the bodies that other ranks act on as well.
+    fn note_shared(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64) {
+        let Some(comm) = &self.comm else { return };
+        let of_y = |&j: &u32| -> Twist {
+            let (w, l) = (&present.w[j as usize], &last.w[j as usize]);
+            std::array::from_fn(|k| w[k] + (w[k] - l[k]) * β)
+        };
+        let start = &mut self.ws.sweep.shared_start;
+        start.clear();
+        start.extend(comm.shared().iter().map(of_y));
+    }
+
     /// After a sweep: what the copies of a body have changed becomes one change.
-    fn join_copies(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) {
+    fn join_copies(&mut self, next: &mut SweepIterate) {
         let Some(comm) = &mut self.comm else { return };
-        let (values, parts) = (&mut self.ws.values, &self.ws.sweep.parts);
+        let values = &mut self.ws.values;
+        let SweepSpace { parts, shared_start, .. } = &self.ws.sweep;
         reshape(values, parts.len());
-        let y = |j: usize, k: usize| present.w[j][k] + (present.w[j][k] - last.w[j][k]) * β;
-        for ((value, &j), parts) in values.iter_mut().zip(comm.shared()).zip(parts) {
-            let j = j as usize;
-            *value = std::array::from_fn(|k| (next.w[j][k] - y(j, k)) / parts);
+        for (((value, &j), parts), y) in values.iter_mut().zip(comm.shared()).zip(parts).zip(shared_start) {
+            *value = std::array::from_fn(|k| (next.w[j as usize][k] - y[k]) / parts);
         }
         comm.sum_copies(values);
-        for (value, &j) in values.iter().zip(comm.shared()) {
-            let j = j as usize;
-            next.w[j] = std::array::from_fn(|k| y(j, k) + value[k]);
+        for ((value, &j), y) in values.iter().zip(comm.shared()).zip(shared_start) {
+            next.w[j as usize] = std::array::from_fn(|k| y[k] + value[k]);
         }
     }
 
     /// The sweep over bilateral rows: exact scalar solves, in order, after all contacts.
-    fn sweep_rows(&mut self, present: &SweepIterate, last: &SweepIterate, β: f64, next: &mut SweepIterate) -> Sums {
+    fn sweep_rows(&mut self, present: &SweepIterate, last: &mut SweepIterate, β: f64) -> Sums {
         let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
-        next.rows.resize(problem.rows.len(), 0.0);
         let mut sums = Sums::default();
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let γ = present.rows[k];
             let y = γ + (γ - last.rows[k]) * β;
-            let g = row.velocity(&next.w) + self.bias().rows[k];
+            let g = row.velocity(&last.w) + self.bias().rows[k];
             let d = -g / diagonal[k];
-            next.rows[k] = y + d;
+            last.rows[k] = y + d;
             for side in 0..2 {
                 let response = row.response(side, &problem);
-                let to = &mut next.w[row.bodies[side] as usize];
+                let to = &mut last.w[row.bodies[side] as usize];
                 (0..6).for_each(|k| to[k] += d * response[k]);
             }
             sums.step += diagonal[k] * d * d;
@@ -337,24 +358,14 @@ impl Relaxation for MatrixFree<'_> {
         self.gather_bias();
     }
 
-    fn sweep(
-        &mut self,
-        present: &SweepIterate,
-        last: &SweepIterate,
-        β: f64,
-        rule: &Rule,
-        next: &mut SweepIterate,
-    ) -> Swept {
+    fn sweep(&mut self, present: &SweepIterate, last: &mut SweepIterate, β: f64, rule: &Rule) -> Swept {
         self.fill_bodies(present, last, β);
+        self.note_shared(present, last, β);
         let SweepSpace { plan, bodies, normals, bias, friction, details, sums: slots, .. } = &mut self.ws.sweep;
-        reshape(&mut next.γ, normals.len());
         reshape(slots, plan.groups.len());
-        let pass =
-            round::Pass {
-                lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, γ_last: &last.γ, β, rule: *rule
-            };
+        let pass = round::Pass { lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, β, rule: *rule };
         let general = General { details, continues: &plan.continues, first: plan.round };
-        let (out, moving, all) = (Disjoint::new(&mut next.γ), Disjoint::new(bodies), Disjoint::new(slots));
+        let (out, moving, all) = (Disjoint::new(&mut last.γ), Disjoint::new(bodies), Disjoint::new(slots));
         for phase in &plan.phases {
             let group = |g: usize| {
                 let Group { round, general: rest } = plan.groups[g].clone();
@@ -376,9 +387,9 @@ impl Relaxation for MatrixFree<'_> {
             }
         }
         let sums = slots.iter().fold(Sums::default(), |sum, &part| Sums::add(sum, part));
-        self.drain_bodies(present, last, β, next);
-        let mut sums = Sums::add(sums, self.sweep_rows(present, last, β, next));
-        self.join_copies(present, last, β, next);
+        self.drain_bodies(present, last, β);
+        let mut sums = Sums::add(sums, self.sweep_rows(present, last, β));
+        self.join_copies(last);
         communicator::reduce(&mut self.comm, &mut sums, false);
         Swept {
             step_in_metric: sums.step,

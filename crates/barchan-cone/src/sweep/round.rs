@@ -22,7 +22,6 @@ pub(crate) struct Pass<'a> {
     pub(crate) bias: &'a [V4],
     pub(crate) friction: &'a [F4],
     pub(crate) γ: &'a [V4],
-    pub(crate) γ_last: &'a [V4],
     pub(crate) β: f64,
     pub(crate) rule: Rule,
 }
@@ -99,7 +98,7 @@ unsafe fn sweep_batches<T: Lanes, const COULOMB: bool, const EXACT: bool>(
         let n = V3::<T>::load(&pass.normals[k]);
         let μ = T::load(&pass.friction[k]);
         let γ = V3::load(&pass.γ[k]);
-        let y = γ + (γ - V3::load(&pass.γ_last[k])) * β;
+        let y = γ + (γ - V3::load(x)) * β;
         let g = a.v - b.v + n.cross(a.s + b.s) + V3::load(&pass.bias[k]);
 
         // The step against g: to the bottom of the one-contact problem, or with a scalar scale.
