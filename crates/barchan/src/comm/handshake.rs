@@ -116,16 +116,18 @@ mod tests {
     fn all_ranks_learn_which_ones_differ() {
         let results = threads::run(4, 1, |mut comm| {
             let card = own_card();
-            let other = card.replace("little", "big").replace("layout 1", "layout 2");
+            let layout = |number: u8| format!("layout {number}");
+            let other = card.replace("little", "big").replace(&layout(LAYOUT), &layout(LAYOUT + 1));
             let odd = comm.rank() % 2 == 1;
             show(comm.as_mut(), if odd { &other } else { &card })
         });
         for result in results.unwrap() {
-            assert_eq!(
-                result.unwrap_err().to_string(),
-                "the ranks are not the same program: ranks 1 and 3 with messages of layout 2, big-endian, \
-                 but rank 0 with messages of layout 1, little-endian"
+            let expected = format!(
+                "the ranks are not the same program: ranks 1 and 3 with messages of layout {}, big-endian, \
+                 but rank 0 with messages of layout {LAYOUT}, little-endian",
+                LAYOUT + 1
             );
+            assert_eq!(result.unwrap_err().to_string(), expected);
         }
     }
 
