@@ -164,7 +164,7 @@ fn gas() -> (World, StepOptions, Periods) {
         simulation.step().expect("a gas");
     }
     let mut world = simulation.world;
-    let ownership = &world.bodies.ownership;
+    let ownership = world.bodies.ownership();
     let own: Vec<u32> = (0..).zip(ownership).filter(|(_, s)| **s == Ownership::Owned).map(|(i, _)| i).collect();
     world.bodies.permute(&own);
     (world, StepOptions::from(&scene), scene.periods())
