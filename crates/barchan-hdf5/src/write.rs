@@ -5,8 +5,8 @@
 //! So the numbers may come in any order and in parts, and no array is ever in memory as a whole.
 //!
 //! ```
-//! use barchan_hdf5::{Number, Plan};
-//! let mut plan = Plan::new();
+//! use barchan_hdf5::{Number, FilePlan};
+//! let mut plan = FilePlan::new();
 //! plan.text_attribute("results", "unit", "m")?;
 //! let heights = plan.dataset("results/heights", Number::F64, &[2])?;
 //! let mut file = plan.begin(std::io::Cursor::new(Vec::new()))?;
