@@ -7,5 +7,5 @@ mod sort;
 pub use chunks::{
     CHUNK, Columns, Disjoint, chunk_range, exclusive_scan, fold_chunks, fold_chunks_mut, for_chunks, for_chunks_mut,
 };
-pub use memory::{prefetch, reserve_with_slack, reshape};
+pub use memory::{ScratchPool, prefetch, reserve_with_slack, reshape};
 pub use sort::{SortScratch, sort, sort_again};

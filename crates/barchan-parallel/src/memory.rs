@@ -1,5 +1,7 @@
 //! Memory that is kept between steps, and fetched before it is needed.
 
+use std::sync::{Mutex, PoisonError};
+
 /// Grows a vector's capacity a little beyond what is needed: the number of contacts creeps up
 /// from step to step, and doubling would waste memory where there are millions.
 pub fn reserve_with_slack<T>(v: &mut Vec<T>, needed: usize) {
@@ -16,6 +18,29 @@ pub fn reshape<T: Copy + Default>(v: &mut Vec<T>, len: usize) {
         reserve_with_slack(v, len);
     }
     v.resize(len, T::default());
+}
+
+/// Scratch of tasks that run side by side, lent to one task at a time: as much of it as there are threads,
+/// where a copy a task would cost memory that grows with the problem.
+#[derive(Debug, Default)]
+pub struct ScratchPool<T>(Mutex<Vec<T>>);
+
+impl<T: Default + Send> ScratchPool<T> {
+    /// Makes sure that there is one for every thread, and calls `reserve` for each, so that no task asks for memory.
+    pub fn prepare(&mut self, reserve: impl FnMut(&mut T)) {
+        let all = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        all.resize_with(rayon::current_num_threads().max(all.len()), T::default);
+        all.iter_mut().for_each(reserve);
+    }
+
+    /// Lends one to `task`, which must not rely on what it holds.
+    pub fn lend<R>(&self, task: impl FnOnce(&mut T) -> R) -> R {
+        let take = || self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = take().unwrap_or_default();
+        let result = task(&mut scratch);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        result
+    }
 }
 
 /// Asks the processor to fetch an element, up to 128 bytes long, that is needed soon.

@@ -8,6 +8,7 @@
 mod any;
 pub mod apgd;
 pub mod de_saxce;
+mod duo;
 pub mod jacobi;
 mod jordan;
 mod offer;
@@ -17,7 +18,6 @@ pub mod report;
 pub mod scip;
 mod stopping;
 pub mod sweeping;
-mod trio;
 
 pub use crate::{Borders, Criterion, Friction, Metric, Order};
 pub use any::AnySolver;

@@ -11,8 +11,8 @@
 
 mod momentum;
 
+use super::duo::Duo;
 use super::stopping::{Next, NotFinite, Stopping};
-use super::trio::Trio;
 use super::{Report, Solve, Solver, SolverName, SolverOptions, Status};
 use crate::{Borders, Friction, Order, Relaxation, Rule};
 use momentum::{Acceleration, Momentum};
@@ -35,12 +35,12 @@ const RELAXED: f64 = 0.75;
 
 /// The memory of sweeping solvers, kept between solves.
 pub struct Sweeping<S> {
-    pool: Trio<S>,
+    iterates: Duo<S>,
 }
 
 impl<S: Default> Default for Sweeping<S> {
     fn default() -> Self {
-        Self { pool: Trio::default() }
+        Self { iterates: Duo::default() }
     }
 }
 
@@ -136,7 +136,8 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
         solve.problem.prepare(method.order, method.borders);
         for _ in 0..=SECOND_LOOKS {
             report.status = self.iterate(&mut solve, &method, &mut report);
-            solve.problem.leave(self.pool.best(), solve.γ, solve.response);
+            // A response that owes nothing to the sums of sweeps.
+            solve.problem.respond_to(solve.γ, solve.response);
             report.operator_applications += 1;
             report.record_residuals(&mut solve);
             if report.status != Status::Converged || report.residual <= solve.options.tolerance {
@@ -149,7 +150,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
 }
 
 impl<S: Default + Clone> Sweeping<S> {
-    /// Sweeps from γ until something ends it. The best iterate is then that of the pool.
+    /// Sweeps from γ until something ends it. γ and the response are then those of the best iterate.
     fn iterate<P: Relaxation<Iterate = S>>(
         &mut self,
         solve: &mut Solve<'_, P>,
@@ -161,8 +162,8 @@ impl<S: Default + Clone> Sweeping<S> {
         let mut looks = Looks::new(method, report.iterations);
         let mut is_still = false;
         let Solve { problem, γ, response, options, record_history } = solve.reborrow();
-        let pool = &mut self.pool;
-        problem.enter(γ, response, pool.restart());
+        let iterates = &mut self.iterates;
+        problem.enter(γ, response, iterates.restart());
         report.operator_applications += 1;
 
         loop {
@@ -170,18 +171,17 @@ impl<S: Default + Clone> Sweeping<S> {
             let is_last = report.iterations >= options.max_iterations;
             if record_history || is_last || looks.is_due(options.tolerance, report.iterations) {
                 looks.lengthen(report.iterations);
-                let residual = problem.iterate_residual(pool.present(), options.criterion);
+                let residual = problem.iterate_residual(iterates.present(), options.criterion);
                 let next = stopping.observe(residual, is_still, report);
                 if stopping.is_best() {
-                    pool.keep_present();
+                    problem.store(iterates.present(), γ, response);
                     momentum.reward(residual, report.iterations);
                 }
                 match next {
                     Next::GoOn => looks.compare(residual, report.iterations),
                     Next::StartCold => {
                         problem.clear_impulses(γ);
-                        problem.enter(γ, response, pool.present_mut());
-                        pool.forget_last();
+                        problem.enter(γ, response, iterates.restart());
                         continue;
                     }
                     Next::End(status) => {
@@ -189,21 +189,21 @@ impl<S: Default + Clone> Sweeping<S> {
                         // cold start: what the last has reached counts, as in S4.
                         let rises_little = residual <= RISES * stopping.best_residual();
                         if status == Status::IterationLimit && !method.is_accelerated() && rises_little {
-                            pool.keep_present();
+                            problem.store(iterates.present(), γ, response);
                         }
                         return status;
                     }
                 }
                 // Too much momentum: go on from the best, with less.
                 if momentum.drop_if_astray(residual, report.iterations, &stopping) {
-                    pool.return_to_best();
+                    problem.load(γ, response, iterates.restart());
                 }
             }
 
             // One sweep from y.
-            let (present, last) = pool.free_last();
+            let (present, last) = iterates.free_last();
             let swept = problem.sweep(present, last, momentum.β(), &method.rule);
-            pool.advance();
+            iterates.advance();
             report.operator_applications += 1;
             report.iterations += 1;
             looks.likely = swept.likely_residual;

@@ -134,11 +134,15 @@ impl Relaxation for BlockSparse<'_> {
         self.sweep.fill(self.problem, order);
     }
 
-    fn enter(&mut self, γ: &mut ContactVec, _: &mut Response, iterate: &mut RowsIterate) {
+    fn load(&mut self, γ: &ContactVec, _: &Response, iterate: &mut RowsIterate) {
         // The matrix knows the velocities of any impulses: no response is needed.
-        self.project(γ);
         iterate.0.clear();
         iterate.0.extend(γ.iter());
+    }
+
+    fn store(&mut self, iterate: &RowsIterate, γ: &mut ContactVec, response: &mut Response) {
+        iterate.0.iter().enumerate().for_each(|(i, &r)| γ.set(i, r));
+        self.respond_to(γ, response);
     }
 
     fn sweep(&mut self, present: &RowsIterate, last: &mut RowsIterate, β: f64, rule: &Rule) -> Swept {
@@ -171,16 +175,11 @@ impl Relaxation for BlockSparse<'_> {
 
     fn iterate_residual(&mut self, iterate: &RowsIterate, criterion: Criterion) -> f64 {
         let (mut γ, mut w) = (std::mem::take(&mut self.sweep.γ), std::mem::take(&mut self.sweep.w));
-        self.leave(iterate, &mut γ, &mut w);
+        self.clear_impulses(&mut γ);
+        self.store(iterate, &mut γ, &mut w);
         let residual = self.residuals(&γ, &w).0.by(criterion);
         (self.sweep.γ, self.sweep.w) = (γ, w);
         residual
-    }
-
-    fn leave(&mut self, iterate: &RowsIterate, γ: &mut ContactVec, response: &mut Response) {
-        self.clear_impulses(γ);
-        iterate.0.iter().enumerate().for_each(|(i, &r)| γ.set(i, r));
-        self.respond_to(γ, response);
     }
 }
 

@@ -101,7 +101,18 @@ pub trait Relaxation: ConeProblem {
     fn prepare(&mut self, order: Order, borders: Borders);
 
     /// Projects impulses onto their cones, finds their response, and takes both over.
-    fn enter(&mut self, γ: &mut Self::Impulses, response: &mut Self::Velocities, iterate: &mut Self::Iterate);
+    fn enter(&mut self, γ: &mut Self::Impulses, response: &mut Self::Velocities, iterate: &mut Self::Iterate) {
+        self.shape_impulses(γ);
+        self.project(γ);
+        self.respond_to(γ, response);
+        self.load(γ, response, iterate);
+    }
+
+    /// Takes over impulses and their response as they are.
+    fn load(&mut self, γ: &Self::Impulses, response: &Self::Velocities, iterate: &mut Self::Iterate);
+
+    /// Gives back impulses and their response as they are, so that [`Self::load`] makes the same iterate of them.
+    fn store(&mut self, iterate: &Self::Iterate, γ: &mut Self::Impulses, response: &mut Self::Velocities);
 
     /// last ← one sweep from y = present + β(present − last), in place: a fourth iterate would cost memory, and
     /// every sweep the fetching of it.
@@ -109,9 +120,6 @@ pub trait Relaxation: ConeProblem {
 
     /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
     fn iterate_residual(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
-
-    /// Gives impulses back, with a response that owes nothing to earlier sweeps.
-    fn leave(&mut self, iterate: &Self::Iterate, γ: &mut Self::Impulses, response: &mut Self::Velocities);
 }
 
 /// Velocity and spin of a body with its scales: v_x v_y v_z σ_x, σ_y σ_z 1/m r²/I. One line of
@@ -345,17 +353,32 @@ impl Relaxation for MatrixFree<'_> {
         self.gather_contacts();
     }
 
-    fn enter(&mut self, γ: &mut ContactVec, response: &mut BodyVec, iterate: &mut SweepIterate) {
-        self.shape_impulses(γ);
-        self.project(γ);
-        self.respond_to(γ, response);
+    fn load(&mut self, γ: &ContactVec, response: &BodyVec, iterate: &mut SweepIterate) {
         permute(&self.ws.sweep.plan, γ, &mut iterate.γ);
         iterate.rows.clone_from(&γ.rows);
         let n = self.problem.bodies();
         reshape_twists(&mut iterate.w, n + 1);
-        iterate.w[..n].copy_from_slice(&response.0);
-        iterate.w[n] = [0.0; 6];
-        self.gather_bias();
+        let (bodies, ground) = iterate.w.split_at_mut(n);
+        for_chunks_mut(bodies, 8 * BODY_CHUNK, |range, to| to.copy_from_slice(&response.0[range]));
+        ground[0] = [0.0; 6];
+    }
+
+    fn store(&mut self, iterate: &SweepIterate, γ: &mut ContactVec, response: &mut BodyVec) {
+        γ.rows.copy_from_slice(&iterate.rows);
+        let contacts = &self.ws.sweep.plan.contacts;
+        let out = Disjoint::new(γ.flat_mut());
+        for_chunks(contacts.len(), BODY_CHUNK, |range| {
+            for (four, block) in contacts[range.clone()].iter().zip(&iterate.γ[range]) {
+                for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
+                    let p = block.lane(lane);
+                    for component in 0..3 {
+                        // SAFETY: every contact stands in one lane only.
+                        unsafe { out.write(ContactVec::flat_index(i as usize, component), p[component]) };
+                    }
+                }
+            }
+        });
+        for_chunks_mut(&mut response.0[..], 8 * BODY_CHUNK, |range, to| to.copy_from_slice(&iterate.w[range]));
     }
 
     fn sweep(&mut self, present: &SweepIterate, last: &mut SweepIterate, β: f64, rule: &Rule) -> Swept {
@@ -422,24 +445,5 @@ impl Relaxation for MatrixFree<'_> {
             add_residual(&mut sums, iterate.rows[k], g, self.η);
         }
         self.agreed(&mut sums, criterion)
-    }
-
-    fn leave(&mut self, iterate: &SweepIterate, γ: &mut ContactVec, response: &mut crate::BodyVec) {
-        self.clear_impulses(γ);
-        γ.rows.copy_from_slice(&iterate.rows);
-        let contacts = &self.ws.sweep.plan.contacts;
-        let out = Disjoint::new(γ.flat_mut());
-        for_chunks(contacts.len(), BODY_CHUNK, |range| {
-            for (four, block) in contacts[range.clone()].iter().zip(&iterate.γ[range]) {
-                for (lane, &i) in four.iter().enumerate().filter(|(_, i)| **i != NONE) {
-                    let p = block.lane(lane);
-                    for component in 0..3 {
-                        // SAFETY: every contact stands in one lane only.
-                        unsafe { out.write(ContactVec::flat_index(i as usize, component), p[component]) };
-                    }
-                }
-            }
-        });
-        self.respond_to(γ, response);
     }
 }

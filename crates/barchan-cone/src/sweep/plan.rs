@@ -14,7 +14,7 @@
 use super::Order;
 use crate::ProblemRef;
 use crate::lanes::LANES;
-use barchan_parallel::{Disjoint, exclusive_scan, reshape};
+use barchan_parallel::{Disjoint, ScratchPool, exclusive_scan, reserve_with_slack, reshape};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -65,6 +65,7 @@ pub(crate) struct Plan {
     pub(crate) copies_start: Vec<u32>,
     pub(crate) copies: Vec<u32>,
     chunks: Vec<Chunk>,
+    scratch: ScratchPool<ChunkScratch>,
     used: Vec<Vec<u64>>,
     placed: Vec<Placed>,
     // Of split bodies: first record from elsewhere a chunk, records in use, next place of a copy.
@@ -87,19 +88,37 @@ struct Placed {
 /// What is planned for the contacts whose body A lies in one chunk.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// Chunk of body B, and the contact; of round ones.
-    keys: Vec<(u32, u32)>,
-    /// Manifolds of general contacts.
-    manifolds: Vec<Manifold>,
     /// Slots of round contacts and of general ones.
     slots: [Vec<[u32; LANES]>; 2],
     /// Whether a general slot has the bodies of the one before it.
     continues: Vec<bool>,
     /// For both: the other chunk, and the range of slots.
     groups: [Vec<(u32, u32, u32)>; 2],
-    batcher: Batcher,
     /// Bodies of other chunks, ascending, where bodies are split.
     foreign: Vec<u32>,
+}
+
+/// What the planning of a chunk needs on its way.
+#[derive(Debug, Default)]
+struct ChunkScratch {
+    /// Chunk of body B, and the contact; of round ones.
+    keys: Vec<(u32, u32)>,
+    /// Manifolds of general contacts.
+    manifolds: Vec<Manifold>,
+    batcher: Batcher,
+}
+
+impl ChunkScratch {
+    /// Makes room for so many round and general contacts of a chunk of so many bodies.
+    fn reserve(&mut self, [round, general]: [usize; 2], bodies: usize) {
+        reserve_with_slack(&mut self.keys, round);
+        reserve_with_slack(&mut self.manifolds, general);
+        let most = round.max(general);
+        let Batcher { batches, fill, next } = &mut self.batcher;
+        reserve_with_slack(batches, most);
+        reserve_with_slack(fill, most);
+        reserve_with_slack(next, bodies + bodies.max(most));
+    }
 }
 
 /// The general contacts of one pair of bodies.
@@ -176,14 +195,17 @@ impl Plan {
         self.is_split = false;
         self.own_records(n, chunks);
         self.chunks.resize_with(chunks.max(self.chunks.len()), Chunk::default);
+        self.prepare_scratch(first, length, n);
+        let scratch = &self.scratch;
         self.chunks[..chunks].par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let bodies = c * length..((c + 1) * length).min(n);
             let chunk_of = |b: u32| if problem.moves(b) { b as usize / length } else { c };
-            chunk.fill(problem, first, bodies, chunk_of, |chunk_of_b, body| {
+            let place = |chunk_of_b: u32, body: u32| {
                 // Places of this chunk's bodies come first, then those of the other's.
                 let home = body as usize / length == c;
                 if home { body as usize - c * length } else { body as usize + length - chunk_of_b as usize * length }
-            });
+            };
+            scratch.lend(|scratch| chunk.fill(problem, first, bodies, scratch, chunk_of, place));
         });
 
         // Colours: groups that meet in a chunk get different phases.
@@ -200,6 +222,14 @@ impl Plan {
         let chunk_of = |body: u32| body as usize / length;
         let chunk_of_slot = |four: &[u32; LANES]| chunk_of(problem.pairs[four[0] as usize][0]);
         self.find_lanes(problem, |_, body| Some(body), chunk_of_slot, chunks);
+    }
+
+    /// Makes sure that the scratch of every thread has room for any chunk.
+    fn prepare_scratch(&mut self, first: [&[u32]; 2], length: usize, n: usize) {
+        let chunk = |c: usize| c * length..((c + 1) * length).min(n);
+        let longest = |section: &[u32]| (0..n.div_ceil(length)).map(|c| contacts_of(section, &chunk(c)).len()).max();
+        let most = first.map(|section| longest(section).unwrap_or(0));
+        self.scratch.prepare(|scratch| scratch.reserve(most, length));
     }
 
     /// Orders groups by phase and gives them their slots.
@@ -274,6 +304,8 @@ impl Plan {
         let chunks = n.div_ceil(length).max(1);
         self.is_split = true;
         self.chunks.resize_with(chunks.max(self.chunks.len()), Chunk::default);
+        self.prepare_scratch(first, length, n);
+        let scratch = &self.scratch;
         self.chunks[..chunks].par_iter_mut().enumerate().for_each(|(c, chunk)| {
             let bodies = c * length..((c + 1) * length).min(n);
             chunk.foreign.clear();
@@ -285,19 +317,14 @@ impl Plan {
             chunk.foreign.sort_unstable();
             chunk.foreign.dedup();
             let foreign = std::mem::take(&mut chunk.foreign);
-            chunk.fill(
-                problem,
-                first,
-                bodies.clone(),
-                |_| c,
-                |_, body| {
-                    if bodies.contains(&(body as usize)) {
-                        body as usize - bodies.start
-                    } else {
-                        length + foreign.binary_search(&body).unwrap_or(0)
-                    }
-                },
-            );
+            let place = |_: u32, body: u32| {
+                if bodies.contains(&(body as usize)) {
+                    body as usize - bodies.start
+                } else {
+                    length + foreign.binary_search(&body).unwrap_or(0)
+                }
+            };
+            scratch.lend(|scratch| chunk.fill(problem, first, bodies.clone(), scratch, |_| c, place));
             chunk.foreign = foreign;
         });
 
@@ -393,11 +420,13 @@ impl Chunk {
         problem: &ProblemRef<'_>,
         first: [&[u32]; 2],
         bodies: Range<usize>,
+        scratch: &mut ChunkScratch,
         chunk_of: impl Fn(u32) -> usize,
         place: impl Fn(u32, u32) -> usize,
     ) {
         let other = |i: u32| chunk_of(problem.pairs[i as usize][1]) as u32;
-        let Self { keys, manifolds, slots, continues, groups, batcher, .. } = self;
+        let Self { slots, continues, groups, .. } = self;
+        let ChunkScratch { keys, manifolds, batcher } = scratch;
         slots.iter_mut().for_each(Vec::clear);
         groups.iter_mut().for_each(Vec::clear);
         continues.clear();

@@ -55,6 +55,12 @@ impl Box32 {
     }
 }
 
+impl Default for Box32 {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 /// Eight boxes, axis by axis.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]

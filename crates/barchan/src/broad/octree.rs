@@ -3,9 +3,10 @@
 //! A body belongs to the octree cell that holds the centre of its hull, on the level whose cells
 //! are just large enough for the hull; so large bodies stay near the root and do not spoil the
 //! boxes of small ones. Bodies sorted by (first key of their cell, level) stand in the order in
-//! which a walk over the tree meets them. The tree is a flat list of nodes in that order, each
-//! with the box of all hulls below it and the index to skip to. For every group of leaves the walk
-//! goes over the rest of the list, so that each pair of leaves is met once.
+//! which a walk over the tree meets them. The tree is cut into subtrees, built side by side; each is
+//! a flat list of nodes in that order, each node with the box of all hulls below it and the index
+//! to skip to. For every group of leaves the walk goes over the rest of its own list and over all
+//! lists behind it, so that each pair of leaves is met once.
 //!
 //! The walk compares boxes in single precision, rounded outwards, eight at a time
 //! (`eight.rs`); what passes is compared again as it is.
@@ -16,13 +17,14 @@ use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
 use crate::world::reorder::{MortonFrame, morton_key};
 use barchan_parallel::{CHUNK, SortScratch, chunk_range, for_chunks_mut, reshape, sort_again};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bits an axis; three axes and the level fill 62.
 const BITS: u32 = 19;
 /// Leaves a group, which share one walk.
 const GROUP: usize = 16;
-/// Groups a task.
-const GROUP_CHUNK: usize = 16;
+/// Leaves a task.
+const TASK: usize = 16 * GROUP;
 /// Near leaves that are listed at a time.
 const NEAR: usize = 128;
 /// Subtrees up to this size are built by one task.
@@ -31,7 +33,7 @@ const SUBTREE: usize = 1 << 13;
 /// First key of a body's cell and the level, and the body.
 type Key = (u64, u32);
 
-/// A node of the flat tree: an inner cell, or a leaf with bodies.
+/// A node of a subtree: an inner cell, or a leaf with bodies.
 #[derive(Clone, Copy)]
 struct Node {
     hull: Box32,
@@ -57,6 +59,14 @@ struct Leaf {
 struct Subtree {
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
+    /// The box of all hulls in it.
+    hull: Box32,
+}
+
+/// Leaves of one subtree, whose pairs one task emits.
+struct Task {
+    subtree: usize,
+    leaves: Range<usize>,
 }
 
 /// The octree and its memory.
@@ -68,8 +78,7 @@ pub struct Octree {
     /// Ranges of sorted bodies that make a subtree each, with their level.
     tops: Vec<(usize, usize, u32)>,
     subtrees: Vec<Subtree>,
-    nodes: Vec<Node>,
-    leaves: Vec<Leaf>,
+    tasks: Vec<Task>,
     emitted: Emitted,
 }
 
@@ -104,7 +113,7 @@ impl Octree {
         self.keys.truncate(bounded);
     }
 
-    /// Builds the flat tree: subtrees in parallel, then joined in order.
+    /// Builds the subtrees in parallel, and cuts their leaves into tasks.
     fn build(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
         self.tops.clear();
         list_subtrees(&self.keys, 0, self.keys.len(), 0, &mut self.tops);
@@ -113,36 +122,40 @@ impl Octree {
         self.subtrees.par_iter_mut().zip(&self.tops).for_each(|(subtree, &(from, to, level))| {
             subtree.nodes.clear();
             subtree.leaves.clear();
-            builder.add_cell(from, to, level, subtree);
+            subtree.hull = builder.add_cell(from, to, level, subtree);
         });
-        self.nodes.clear();
-        self.leaves.clear();
-        for subtree in &self.subtrees[..self.tops.len()] {
-            let node = self.nodes.len() as u32;
-            let leaf = self.leaves.len() as u32;
-            self.nodes.extend(subtree.nodes.iter().map(|n| Node {
-                skip: n.skip + node,
-                leaf: if n.leaf == INNER { INNER } else { n.leaf + leaf },
-                ..*n
-            }));
-            self.leaves.extend(subtree.leaves.iter().map(|l| Leaf { node: l.node + node, ..*l }));
+        self.tasks.clear();
+        for (subtree, part) in self.subtrees[..self.tops.len()].iter().enumerate() {
+            let count = part.leaves.len();
+            let chunks = 0..count.div_ceil(TASK);
+            self.tasks.extend(chunks.map(|c| Task { subtree, leaves: chunk_range(c, TASK, count) }));
         }
     }
 
+    /// The subtrees of this search.
+    fn parts(&self) -> &[Subtree] {
+        &self.subtrees[..self.tops.len()]
+    }
+
     /// Emits the pairs of a task's leaves, in registers of eight where the machine has them.
-    fn walk_all(&self, hulls: &[Aabb], leaves: &[Leaf], list: &mut Vec<u64>) {
+    fn walk_all(&self, hulls: &[Aabb], task: &Task, list: &mut Vec<u64>) {
+        #[inline(always)]
+        fn walk_groups<const WIDE: bool>(tree: &Octree, hulls: &[Aabb], task: &Task, list: &mut Vec<u64>) {
+            let leaves = &tree.subtrees[task.subtree].leaves[task.leaves.clone()];
+            leaves.chunks(GROUP).for_each(|group| tree.walk::<WIDE>(hulls, task.subtree, group, list));
+        }
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2,bmi1")]
-            fn wide(tree: &Octree, hulls: &[Aabb], leaves: &[Leaf], list: &mut Vec<u64>) {
-                leaves.chunks(GROUP).for_each(|group| tree.walk::<true>(hulls, group, list));
+            fn wide(tree: &Octree, hulls: &[Aabb], task: &Task, list: &mut Vec<u64>) {
+                walk_groups::<true>(tree, hulls, task, list);
             }
             if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi1") {
                 // SAFETY: the machine has them.
-                return unsafe { wide(self, hulls, leaves, list) };
+                return unsafe { wide(self, hulls, task, list) };
             }
         }
-        leaves.chunks(GROUP).for_each(|group| self.walk::<false>(hulls, group, list));
+        walk_groups::<false>(self, hulls, task, list);
     }
 
     /// Emits the pairs within each leaf of a group and with all leaves behind it.
@@ -150,7 +163,7 @@ impl Octree {
     /// One walk serves the whole group: it lists the leaves that the group's box meets, eight to
     /// a block, and each leaf then picks its own out of the list.
     #[inline(always)]
-    fn walk<const WIDE: bool>(&self, hulls: &[Aabb], group: &[Leaf], list: &mut Vec<u64>) {
+    fn walk<const WIDE: bool>(&self, hulls: &[Aabb], subtree: usize, group: &[Leaf], list: &mut Vec<u64>) {
         for leaf in group {
             let mine = self.bodies(leaf);
             for (k, key) in mine.iter().enumerate() {
@@ -160,34 +173,52 @@ impl Octree {
             }
         }
         let Some(first) = group.first() else { return };
-        let hull = group.iter().fold(Box32::EMPTY, |all, leaf| all.join(&self.nodes[leaf.node as usize].hull));
+        let home = &self.subtrees[subtree];
+        let hull = group.iter().fold(Box32::EMPTY, |all, leaf| all.join(&home.nodes[leaf.node as usize].hull));
+        let group = Group { leaves: group, home };
         let mut near = Near { leaves: [0; NEAR], boxes: [Eight::EMPTY; NEAR / LEAF], len: 0 };
+        // The rest of its own subtree: near leaves within the group are there as well.
         let mut next = first.node as usize + 1;
-        while let Some(node) = self.nodes.get(next) {
-            if !hull.meets(&node.hull) {
-                next = node.skip as usize;
+        for (k, part) in self.parts()[subtree..].iter().enumerate() {
+            if k > 0 && !hull.meets(&part.hull) {
                 continue;
             }
-            if node.leaf != INNER {
-                near.boxes[near.len / LEAF].set(near.len % LEAF, &node.hull);
-                near.leaves[near.len] = node.leaf;
-                near.len += 1;
-                if near.len == NEAR {
-                    self.pair_up::<WIDE>(hulls, group, &near, list);
-                    near.len = 0;
+            while let Some(node) = part.nodes.get(next) {
+                if !hull.meets(&node.hull) {
+                    next = node.skip as usize;
+                    continue;
                 }
+                if node.leaf != INNER {
+                    near.boxes[near.len / LEAF].set(near.len % LEAF, &node.hull);
+                    near.leaves[near.len] = node.leaf;
+                    near.len += 1;
+                    if near.len == NEAR {
+                        self.pair_up::<WIDE>(hulls, &group, part, &near, list);
+                        near.len = 0;
+                    }
+                }
+                next += 1;
             }
-            next += 1;
+            self.pair_up::<WIDE>(hulls, &group, part, &near, list);
+            near.len = 0;
+            next = 0;
         }
-        self.pair_up::<WIDE>(hulls, group, &near, list);
     }
 
-    /// Emits the pairs of every leaf of a group with the near leaves that come after it.
+    /// Emits the pairs of every leaf of a group with the near leaves of a subtree that come after it.
     #[inline(always)]
-    fn pair_up<const WIDE: bool>(&self, hulls: &[Aabb], group: &[Leaf], near: &Near, list: &mut Vec<u64>) {
-        for leaf in group {
+    fn pair_up<const WIDE: bool>(
+        &self,
+        hulls: &[Aabb],
+        group: &Group<'_>,
+        part: &Subtree,
+        near: &Near,
+        list: &mut Vec<u64>,
+    ) {
+        let is_home = std::ptr::eq(group.home, part);
+        for leaf in group.leaves {
             let mine = self.bodies(leaf);
-            let hull = &self.nodes[leaf.node as usize].hull;
+            let hull = &group.home.nodes[leaf.node as usize].hull;
             for (block, boxes) in near.boxes[..near.len.div_ceil(LEAF)].iter().enumerate() {
                 for k in bits(boxes.meets::<WIDE>(hull)) {
                     let k = LEAF * block + k;
@@ -195,8 +226,8 @@ impl Octree {
                     if k >= near.len {
                         break;
                     }
-                    let other = &self.leaves[near.leaves[k] as usize];
-                    if other.node <= leaf.node {
+                    let other = &part.leaves[near.leaves[k] as usize];
+                    if is_home && other.node <= leaf.node {
                         continue;
                     }
                     let theirs = self.bodies(other);
@@ -211,6 +242,12 @@ impl Octree {
     fn bodies(&self, leaf: &Leaf) -> &[Key] {
         &self.keys[leaf.first as usize..(leaf.first + leaf.count) as usize]
     }
+}
+
+/// Leaves that share a walk, and the subtree that they are of.
+struct Group<'a> {
+    leaves: &'a [Leaf],
+    home: &'a Subtree,
 }
 
 /// Leaves near a group, with their boxes.
@@ -355,13 +392,9 @@ impl BroadPhase for Octree {
         let frame = MortonFrame::around(all.low, all.high);
         self.sort_bodies(hulls, &frame);
         self.build(hulls, &frame);
-        let tasks = self.leaves.len().div_ceil(GROUP * GROUP_CHUNK);
         let mut emitted = std::mem::take(&mut self.emitted);
-        emitted.reset(tasks);
-        emitted.lists[..tasks].par_iter_mut().enumerate().for_each(|(t, list)| {
-            let mine = &self.leaves[chunk_range(t, GROUP * GROUP_CHUNK, self.leaves.len())];
-            self.walk_all(hulls, mine, list);
-        });
+        emitted.reset(self.tasks.len());
+        emitted.lists.par_iter_mut().zip(&self.tasks).for_each(|(list, task)| self.walk_all(hulls, task, list));
         pairs.collect(hulls.len(), &mut emitted);
         self.emitted = emitted;
     }

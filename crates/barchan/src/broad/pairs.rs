@@ -3,8 +3,9 @@
 //! Every broad phase emits pairs in an order of its own; this brings them into one order, so
 //! that all that follows, to the last bit, does not depend on which broad phase found them.
 
-use barchan_parallel::{CHUNK, Disjoint, chunk_range, exclusive_scan, reshape};
+use barchan_parallel::{CHUNK, Disjoint, ScratchPool, chunk_range, exclusive_scan, reserve_with_slack, reshape};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Bodies a bucket of the first, coarse sort.
 const BUCKET: usize = 1024;
@@ -22,8 +23,39 @@ pub struct Pairs {
 pub struct Emitted {
     /// One list a task; a pair is packed as `a << 32 | b`.
     pub lists: Vec<Vec<u64>>,
-    counts: Vec<u32>,
-    dealt: Vec<u64>,
+    /// The pieces of each list once it is sorted by buckets.
+    pieces: Vec<Vec<Piece>>,
+    /// The pieces of each bucket: `placed[starts[b]..starts[b + 1]]`, with the list that each is of.
+    placed: Vec<(u32, Piece)>,
+    starts: Vec<u32>,
+    /// Where the pairs of each bucket begin among all.
+    firsts: Vec<u32>,
+    scratch: ScratchPool<ListScratch>,
+}
+
+/// Pairs of one bucket that follow each other in a list.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    bucket: u32,
+    from: u32,
+    to: u32,
+}
+
+impl Piece {
+    fn range(&self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+
+    fn len(&self) -> u32 {
+        self.to - self.from
+    }
+}
+
+/// What sorting a list needs on its way.
+#[derive(Default)]
+struct ListScratch {
+    runs: Vec<Piece>,
+    pairs: Vec<u64>,
 }
 
 /// Packs a pair with the smaller index first.
@@ -40,49 +72,77 @@ impl Emitted {
         self.lists.iter_mut().for_each(Vec::clear);
     }
 
-    /// Deals all pairs into buckets of bodies, and returns how many there are. Lists are nearly in order, so
-    /// that they are dealt in runs.
-    fn deal(&mut self, buckets: usize) -> usize {
-        let lists = &self.lists;
-        let bucket = |pair: u64| (pair >> 32) as usize / BUCKET;
-        let same_bucket = |a: &u64, b: &u64| bucket(*a) == bucket(*b);
+    /// Sorts every list by buckets of bodies, finds the pieces of each bucket, and returns how many pairs there are.
+    fn sort_lists(&mut self, buckets: usize) -> usize {
+        let Self { lists, pieces, placed, starts, firsts, scratch } = self;
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+        scratch.prepare(|scratch| scratch.reserve(longest));
+        pieces.resize_with(lists.len(), Vec::new);
+        lists.par_iter_mut().zip(&mut *pieces).for_each(|(list, pieces)| {
+            scratch.lend(|scratch| sort_by_bucket(list, pieces, scratch));
+        });
 
-        // How many pairs each list has for each bucket, bucket-major.
-        let counts = &mut self.counts;
-        counts.clear();
-        counts.resize(buckets * lists.len(), 0);
-        {
-            let cells = Disjoint::new(counts);
-            lists.par_iter().enumerate().for_each(|(l, list)| {
-                for run in list.chunk_by(same_bucket) {
-                    let cell = bucket(run[0]) * lists.len() + l;
-                    // SAFETY: column l belongs to list l alone.
-                    unsafe { cells.range(cell..cell + 1)[0] += run.len() as u32 };
-                }
-            });
+        // Pieces and pairs of each bucket are counted, and those before it give its place.
+        starts.clear();
+        starts.resize(buckets + 1, 0);
+        firsts.clear();
+        firsts.resize(buckets + 1, 0);
+        for piece in pieces.iter().flatten() {
+            starts[piece.bucket as usize] += 1;
+            firsts[piece.bucket as usize] += piece.len();
         }
-        let total = exclusive_scan(counts);
+        reshape(placed, exclusive_scan(starts));
+        for (list, pieces) in (0..).zip(&*pieces) {
+            for &piece in pieces {
+                let place = &mut starts[piece.bucket as usize];
+                placed[*place as usize] = (list, piece);
+                *place += 1;
+            }
+        }
+        // Starts have become ends: each is the start of the next bucket.
+        starts.rotate_right(1);
+        starts[0] = 0;
+        exclusive_scan(firsts)
+    }
 
-        // Deal into buckets.
-        let dealt = &mut self.dealt;
-        reshape(dealt, total);
-        {
-            let out = Disjoint::new(dealt);
-            let cells = Disjoint::new(counts);
-            lists.par_iter().enumerate().for_each(|(l, list)| {
-                for run in list.chunk_by(same_bucket) {
-                    let cell = bucket(run[0]) * lists.len() + l;
-                    // SAFETY: cell and places were given to list l alone.
-                    unsafe {
-                        let place = &mut cells.range(cell..cell + 1)[0];
-                        let first = *place as usize;
-                        out.range(first..first + run.len()).copy_from_slice(run);
-                        *place += run.len() as u32;
-                    }
-                }
-            });
-        }
-        total
+    /// The pairs of a bucket, in pieces.
+    fn of_bucket(&self, b: usize) -> impl Iterator<Item = &[u64]> {
+        let placed = &self.placed[self.starts[b] as usize..self.starts[b + 1] as usize];
+        placed.iter().map(|(list, piece)| &self.lists[*list as usize][piece.range()])
+    }
+}
+
+impl ListScratch {
+    fn reserve(&mut self, pairs: usize) {
+        reserve_with_slack(&mut self.runs, pairs);
+        reserve_with_slack(&mut self.pairs, pairs);
+    }
+}
+
+/// Sorts a list by buckets and finds its pieces. Lists are short enough for the cache and nearly in order, so
+/// that pairs are moved in runs.
+fn sort_by_bucket(list: &mut [u64], pieces: &mut Vec<Piece>, scratch: &mut ListScratch) {
+    let ListScratch { runs, pairs } = scratch;
+    let bucket = |pair: u64| (pair >> 32) as u32 / BUCKET as u32;
+    runs.clear();
+    let mut from = 0;
+    for run in list.chunk_by(|&a, &b| bucket(a) == bucket(b)) {
+        let to = from + run.len() as u32;
+        runs.push(Piece { bucket: bucket(run[0]), from, to });
+        from = to;
+    }
+    if !runs.is_sorted_by_key(|run| run.bucket) {
+        runs.sort_unstable_by_key(|run| (run.bucket, run.from));
+        pairs.clear();
+        runs.iter().for_each(|run| pairs.extend_from_slice(&list[run.range()]));
+        list.copy_from_slice(pairs);
+    }
+    pieces.clear();
+    let mut from = 0;
+    for same in runs.chunk_by(|a, b| a.bucket == b.bucket) {
+        let to = from + same.iter().map(Piece::len).sum::<u32>();
+        pieces.push(Piece { bucket: same[0].bucket, from, to });
+        from = to;
     }
 }
 
@@ -134,42 +194,34 @@ impl Pairs {
 
     /// Brings what was emitted about `bodies` bodies into canonical order.
     pub fn collect(&mut self, bodies: usize, emitted: &mut Emitted) {
-        let total = emitted.deal(bodies.div_ceil(BUCKET).max(1));
+        let buckets = bodies.div_ceil(BUCKET).max(1);
+        let total = emitted.sort_lists(buckets);
         reshape(&mut self.start, bodies + 1);
         reshape(&mut self.second, total);
-        if emitted.lists.is_empty() {
-            self.start.fill(0);
-            return;
-        }
-        self.sort_buckets(bodies, emitted);
+        self.sort_buckets(bodies, buckets, emitted);
         self.start[bodies] = u32::try_from(total).expect("fewer than 2^32 pairs");
     }
 
-    /// Sorts what was dealt into buckets of bodies.
-    fn sort_buckets(&mut self, bodies: usize, emitted: &Emitted) {
-        // Each cell now holds its end: the end of a bucket is the end of its last list.
-        let bucket_end = |b: usize| emitted.counts[(b + 1) * emitted.lists.len() - 1] as usize;
-
-        // Sort each bucket by counting, then each body's few partners by insertion.
+    /// Sorts the pairs of each bucket by counting, then each body's few partners by insertion.
+    fn sort_buckets(&mut self, bodies: usize, buckets: usize, emitted: &Emitted) {
         let starts = Disjoint::new(&mut self.start);
         let seconds = Disjoint::new(&mut self.second);
-        (0..bodies.div_ceil(BUCKET).max(1)).into_par_iter().for_each(|b| {
-            let first = if b == 0 { 0 } else { bucket_end(b - 1) };
-            let pairs = &emitted.dealt[first..bucket_end(b)];
+        (0..buckets).into_par_iter().for_each(|b| {
+            let [first, end] = [b, b + 1].map(|b| emitted.firsts[b] as usize);
             let mine = chunk_range(b, BUCKET, bodies);
             let mut place = [0u32; BUCKET + 1];
-            for &pair in pairs {
+            for &pair in emitted.of_bucket(b).flatten() {
                 place[(pair >> 32) as usize - mine.start + 1] += 1;
             }
             for a in 0..mine.len() {
                 place[a + 1] += place[a];
             }
             // SAFETY: buckets are disjoint, in bodies and in pairs.
-            let (starts, seconds) = unsafe { (starts.range(mine.clone()), seconds.range(first..bucket_end(b))) };
+            let (starts, seconds) = unsafe { (starts.range(mine.clone()), seconds.range(first..end)) };
             for (a, start) in starts.iter_mut().enumerate() {
                 *start = first as u32 + place[a];
             }
-            for &pair in pairs {
+            for &pair in emitted.of_bucket(b).flatten() {
                 let place = &mut place[(pair >> 32) as usize - mine.start];
                 seconds[*place as usize] = pair as u32;
                 *place += 1;
