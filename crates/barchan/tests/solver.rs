@@ -227,6 +227,24 @@ fn residuals_are_what_they_are_defined_to_be() {
 
 // ---------------------------------------------------------------- an independent solver
 
+/// A sparse matrix by its entries: rows, columns and values.
+#[derive(Default)]
+struct Triplets(Vec<usize>, Vec<usize>, Vec<f64>);
+
+impl Triplets {
+    fn push(&mut self, row: usize, column: usize, value: f64) {
+        if value != 0.0 {
+            self.0.push(row);
+            self.1.push(column);
+            self.2.push(value);
+        }
+    }
+
+    fn matrix(self, rows: usize, columns: usize) -> CscMatrix {
+        CscMatrix::new_from_triplets(rows, columns, self.0, self.1, self.2)
+    }
+}
+
 /// Solves a problem by an interior-point method: min ½wᵀMw + bᵀγ with Mw = Dγ and γ in its cones.
 /// Works in units of the largest mass and bias, so that its tolerances mean something.
 fn by_interior_point(problem: &Problem) -> ContactVec {
@@ -239,16 +257,9 @@ fn by_interior_point(problem: &Problem) -> ContactVec {
 
     // Unknowns: γ, then velocity and (length times) spin of every body that can move.
     let unknowns = 3 * m + 6 * movable.len();
-    let mut quadratic = (Vec::new(), Vec::new(), Vec::new());
+    let mut quadratic = Triplets::default();
     let mut linear = vec![0.0; unknowns];
-    let mut rows = (Vec::new(), Vec::new(), Vec::new());
-    let mut push = |row: usize, column: usize, value: f64| {
-        if value != 0.0 {
-            rows.0.push(row);
-            rows.1.push(column);
-            rows.2.push(value);
-        }
-    };
+    let mut rows = Triplets::default();
     for (k, &j) in movable.iter().enumerate() {
         let [xx, yy, zz, xy, xz, yz] = problem.inverse_inertia(j);
         assert_eq!([xy, xz, yz], [0.0; 3], "spheres only");
@@ -257,37 +268,34 @@ fn by_interior_point(problem: &Problem) -> ContactVec {
                 0..3 => 1.0 / problem.inverse_mass[j],
                 _ => 1.0 / ([xx, yy, zz][c - 3] * length * length),
             } / mass;
-            quadratic.0.push(3 * m + 6 * k + c);
-            quadratic.1.push(3 * m + 6 * k + c);
-            quadratic.2.push(inertia);
-            push(6 * k + c, 3 * m + 6 * k + c, inertia);
+            quadratic.push(3 * m + 6 * k + c, 3 * m + 6 * k + c, inertia);
+            rows.push(6 * k + c, 3 * m + 6 * k + c, inertia);
         }
     }
     let mut cones = vec![ZeroConeT(6 * movable.len())];
     let mut row = 6 * movable.len();
     for i in 0..m {
-        let (normal, μ, bias, arms) =
-            (problem.normals.get(i), problem.friction[i], problem.bias.get(i), problem.arms(i));
+        let (normal, μ, arms) = (problem.normals.get(i), problem.friction[i], problem.arms(i));
         for c in 0..3 {
-            linear[3 * i + c] = bias[c] / speed;
+            linear[3 * i + c] = problem.bias.get(i)[c] / speed;
             let impulse = DVec3::AXES[c];
             for (side, sign) in [(0, 1.0), (1, -1.0)] {
                 if let Some(at) = column(problem.pairs[i][side] as usize) {
                     let body = at - 3 * m;
                     let moment = arms[side].cross(impulse) / length;
                     for k in 0..3 {
-                        push(body + k, 3 * i + c, -sign * impulse[k]);
-                        push(body + 3 + k, 3 * i + c, -sign * moment[k]);
+                        rows.push(body + k, 3 * i + c, -sign * impulse[k]);
+                        rows.push(body + 3 + k, 3 * i + c, -sign * moment[k]);
                     }
                 }
             }
         }
         // Slack s = (μγ_n, γ_t) in a second-order cone; without friction γ_n ≥ 0 and γ_t = 0.
         for c in 0..3 {
-            push(row, 3 * i + c, -if μ > 0.0 { μ } else { 1.0 } * normal[c]);
+            rows.push(row, 3 * i + c, -if μ > 0.0 { μ } else { 1.0 } * normal[c]);
             for k in 0..3 {
                 let projector = f64::from(u8::from(c == k)) - normal[c] * normal[k];
-                push(row + 1 + k, 3 * i + c, -projector);
+                rows.push(row + 1 + k, 3 * i + c, -projector);
             }
         }
         if μ > 0.0 {
@@ -297,8 +305,8 @@ fn by_interior_point(problem: &Problem) -> ContactVec {
         }
         row += 4;
     }
-    let p = CscMatrix::new_from_triplets(unknowns, unknowns, quadratic.0, quadratic.1, quadratic.2);
-    let a = CscMatrix::new_from_triplets(row, unknowns, rows.0, rows.1, rows.2);
+    let p = quadratic.matrix(unknowns, unknowns);
+    let a = rows.matrix(row, unknowns);
     let settings = DefaultSettings {
         verbose: false,
         tol_gap_abs: 1e-11,

@@ -3,40 +3,43 @@
 use crate::{Borders, Criterion, Friction, Metric, NewtonOptions, Order, System};
 use serde::{Deserialize, Serialize};
 
-/// The solvers there are. Declared once: the scene language, the command line and the
-/// documentation read this list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SolverName {
+macro_rules! solvers {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $line:literal;)*) => {
+        /// The solvers there are. Declared once: the scene language, the command line and the
+        /// documentation read this list.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum SolverName {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl SolverName {
+            /// Every solver with its name in scene files and a line on what it does.
+            pub const ALL: &'static [(SolverName, &'static str, &'static str)] =
+                &[$((SolverName::$variant, $name, $line),)*];
+        }
+    };
+}
+
+solvers! {
     /// What suits the problem.
     #[default]
-    Auto,
+    Auto = "auto", "accelerated-gs, and scip for small problems that take it too long";
     /// Accelerated projected gradient descent (S1 III-A).
-    Apgd,
+    Apgd = "apgd", "accelerated projected gradient descent on the cone complementarity problem";
     /// Symmetric-cone interior point (S1 III-B).
-    Scip,
+    Scip = "scip", "symmetric-cone interior point: few iterations, each with a linear system";
     /// Accelerated Gauss–Seidel.
-    AcceleratedGs,
+    AcceleratedGs = "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum";
     /// Non-linear block Gauss–Seidel for exact Coulomb friction (S4 Alg. 1).
-    Nbgs,
+    Nbgs = "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction";
     /// The fixed point of S3 (eq. 12–14), contact after contact.
-    GaussSeidel,
+    GaussSeidel = "gauss-seidel", "projected fixed-point iteration, contact after contact";
     /// The fixed point of S3 (eq. 12–14), all contacts at once.
-    Jacobi,
+    Jacobi = "jacobi", "projected fixed-point iteration, all contacts at once";
 }
 
 impl SolverName {
-    /// Every solver with a line on what it does.
-    pub const ALL: &'static [(SolverName, &'static str, &'static str)] = &[
-        (SolverName::Auto, "auto", "accelerated-gs, and scip for small problems that take it too long"),
-        (SolverName::Apgd, "apgd", "accelerated projected gradient descent on the cone complementarity problem"),
-        (SolverName::Scip, "scip", "symmetric-cone interior point: few iterations, each with a linear system"),
-        (SolverName::AcceleratedGs, "accelerated-gs", "Gauss-Seidel sweeps of exact one-contact solves, with momentum"),
-        (SolverName::Nbgs, "nbgs", "non-linear block Gauss-Seidel for exact Coulomb friction"),
-        (SolverName::GaussSeidel, "gauss-seidel", "projected fixed-point iteration, contact after contact"),
-        (SolverName::Jacobi, "jacobi", "projected fixed-point iteration, all contacts at once"),
-    ];
-
     /// The name that scene files use.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
@@ -46,13 +49,18 @@ impl SolverName {
     pub fn laws(self) -> &'static [Friction] {
         match self {
             Self::Nbgs => &[Friction::Coulomb],
-            _ => &[Friction::Associated, Friction::Coulomb],
+            Self::Auto | Self::Apgd | Self::Scip | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi => {
+                &[Friction::Associated, Friction::Coulomb]
+            }
         }
     }
 
     /// Whether it relaxes contacts one after the other; `auto` can do without.
     pub(crate) fn needs_sweeps(self) -> bool {
-        matches!(self, Self::AcceleratedGs | Self::Nbgs | Self::GaussSeidel)
+        match self {
+            Self::AcceleratedGs | Self::Nbgs | Self::GaussSeidel => true,
+            Self::Auto | Self::Apgd | Self::Scip | Self::Jacobi => false,
+        }
     }
 
     /// Whether it solves Newton systems; `auto` can do without.
@@ -62,7 +70,10 @@ impl SolverName {
 
     /// Whether its own iteration solves Coulomb's law; others need the outer loop of De Saxcé.
     pub(crate) fn knows_coulomb(self) -> bool {
-        matches!(self, Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs)
+        match self {
+            Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs => true,
+            Self::Auto | Self::Apgd | Self::Scip | Self::Jacobi => false,
+        }
     }
 }
 

@@ -66,11 +66,14 @@ impl Method {
                 let rule = Rule { exact: false, blend: o.blend, ..exact(o.relaxation) };
                 Self { order: o.order, borders: Borders::Split, rule, acceleration }
             }
-            _ => {
+            SolverName::AcceleratedGs | SolverName::Auto => {
                 let o = options.accelerated_gs;
                 let relaxation = if o.borders == Borders::Whole { RELAXED } else { 1.0 };
                 let acceleration = Acceleration::Nesterov { restart: o.restart };
                 Self { order: o.order, borders: o.borders, rule: exact(relaxation), acceleration }
+            }
+            SolverName::Apgd | SolverName::Scip | SolverName::Jacobi => {
+                unreachable!("{} does not sweep", options.name.name())
             }
         }
     }

@@ -11,7 +11,7 @@
 //!   overlap that asks for more gets it.
 
 use super::ContactOptions;
-use crate::narrow::{Contacts, is_general};
+use crate::narrow::{Contacts, has_tensor};
 use crate::shape::Shape;
 use crate::world::{Bodies, World};
 use barchan_cone::lanes::LANES;
@@ -148,7 +148,7 @@ impl Assembly {
         if !contacts.has_general() {
             return;
         }
-        for j in (0..bodies.len()).filter(|&j| is_general(bodies, j)) {
+        for j in (0..bodies.len()).filter(|&j| has_tensor(bodies, j)) {
             tensors.push(j as u32, world_inverse_inertia(bodies, j));
         }
         for i in arms.start()..contacts.len() {

@@ -38,7 +38,7 @@ pub struct Detection<'a> {
 pub(crate) struct Scratch {
     /// How many candidate partners of each body touch it, and [`TOUCHES_WALL`] if a wall does.
     kept: Vec<u32>,
-    /// Bodies that can move and are not round; empty if there are none.
+    /// Bodies whose contacts are general; empty if there are none.
     is_general: Vec<bool>,
     /// Manifolds that were found, a list a chunk of bodies.
     manifolds: Vec<Vec<Found>>,
@@ -144,11 +144,17 @@ impl Detection<'_> {
     }
 }
 
-/// Whether a body can move and needs lever arms and a tensor: it is no sphere, or its inertia differs
-/// between axes.
-pub(crate) fn is_general(bodies: &Bodies, j: usize) -> bool {
+/// Whether a body can move and needs a tensor: it is no sphere, or its inertia differs between axes.
+pub(crate) fn has_tensor(bodies: &Bodies, j: usize) -> bool {
     let is_round = matches!(bodies.shape[j], Shape::Sphere(_)) && bodies.is_isotropic(j);
     bodies.inverse_mass[j] != 0.0 && !is_round && bodies.ownership[j] != Ownership::Removed
+}
+
+/// Whether the contacts of a body are general: those of round bodies need no lever arms, and walls have theirs from
+/// the other body. What is neither has its points stored, also where it cannot move.
+fn is_general(bodies: &Bodies, j: usize) -> bool {
+    let is_solid = !matches!(bodies.shape[j], Shape::Sphere(_)) && !bodies.is_wall(j);
+    has_tensor(bodies, j) || is_solid && bodies.ownership[j] != Ownership::Removed
 }
 
 /// Where contacts are written: places are disjoint between bodies.
@@ -196,7 +202,7 @@ impl Contacts {
         self.write(detection, pairs);
     }
 
-    /// Notes which bodies are not round.
+    /// Notes the bodies whose contacts are general.
     fn find_general(&mut self, bodies: &Bodies) {
         let flags = &mut self.scratch.is_general;
         flags.clear();

@@ -16,7 +16,7 @@ mod sphere_sphere;
 
 pub(crate) use contacts::ContactShift;
 pub use contacts::{Contact, Contacts};
-pub(crate) use detect::is_general;
+pub(crate) use detect::has_tensor;
 pub use detect::{ContactAssignment, Detection};
 pub use key::FeatureKey;
 pub use overlap::{OverlapSums, Penetration};

@@ -195,7 +195,7 @@ impl Check<'_> {
         let axis = (0..3).fold(0, |best, axis| if length[axis] < length[best] { axis } else { best });
         self.report_if(2.0 * radius >= 0.5 * length[axis], path, || {
             format!(
-                "spheres of diameter {:?} are too large for a period of {:?} along {}: a diameter must be less than \
+                "bodies of diameter {:?} are too large for a period of {:?} along {}: a diameter must be less than \
                  half the period",
                 2.0 * radius,
                 length[axis],
@@ -351,7 +351,11 @@ impl Check<'_> {
         let Some(radius) = body.shape.bounding_radius() else {
             return self.wall_suits_the_cell(&at("shape"), body);
         };
-        self.fits_the_period(&at("shape.sphere.radius"), radius);
+        let size = match &body.shape {
+            Shape::Sphere(_) => "shape.sphere.radius",
+            Shape::HalfSpace(_) | Shape::Container(_) => "shape",
+        };
+        self.fits_the_period(&at(size), radius);
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
                 let x = body.position[axis];

@@ -241,125 +241,157 @@ fn view(world: &World, domain: &Domain) -> View {
     View { rows: there.iter().map(row).collect(), held: held.collect(), treated }
 }
 
+/// Owner, position and velocity of every body.
+type Owners = BTreeMap<u64, (u32, DVec3, DVec3)>;
+/// Every holder of every body.
+type AllHolders = BTreeMap<u64, BTreeSet<Holder>>;
+
 /// Compares one moment. Returns how many bodies have changed their owner, how many holders there are,
 /// and how many more than the hulls ask for.
-fn compare(
-    script: &Script,
-    step: usize,
-    views: &[&View],
-    before: &mut BTreeMap<u64, (u32, DVec3, DVec3)>,
-) -> Result<[usize; 3], TestCaseError> {
-    let (periods, regions) = (script.periods(), &script.regions);
-    // Each body has one owner, the right one, and is where the script has led it.
-    let mut owners = BTreeMap::new();
-    for (view, rank) in views.iter().zip(0u32..) {
-        for &(id, _, x, v) in view.rows.iter().filter(|row| row.1 == Ownership::Owned) {
-            prop_assert!(owners.insert(id, (rank, x, v)).is_none(), "step {}: body {} has two owners", step, id);
-        }
-    }
-    prop_assert_eq!(owners.len(), script.balls.len(), "step {}: bodies are lost", step);
-    let mut moved = 0;
-    for (id, &(rank, x, _)) in &owners {
-        prop_assert_eq!(rank, regions.owner(x, &periods), "step {}: owner of {} at {}", step, id, x);
-        let (last, from, v) = before.get(id).copied().unwrap_or((rank, script.balls[*id as usize].0, DVec3::ZERO));
-        let astray = nearest(x - from - v, &periods).length();
-        prop_assert!(astray < 1e-12, "step {}: body {} is {} astray", step, id, astray);
-        moved += usize::from(last != rank);
-    }
-
-    // Rows are holders: all that hulls ask for, and none twice.
-    let mut holders: BTreeMap<u64, BTreeSet<Holder>> = BTreeMap::new();
-    let mut rows = Vec::new();
-    for (view, rank) in views.iter().zip(0u32..) {
-        let mut here = Vec::new();
-        for &(id, _, x, v) in &view.rows {
-            let (_, home, velocity) = owners[&id];
-            let shift: [i8; 3] =
-                std::array::from_fn(
-                    |axis| {
-                        if periods.repeats(axis) { ((x - home)[axis] / EDGE).round() as i8 } else { 0 }
-                    },
-                );
-            let off = (x - home - periods.offset(shift)).length();
-            prop_assert!(off < 1e-12 && v == velocity, "step {}: a copy of {} is {} off", step, id, off);
-            let new = holders.entry(id).or_default().insert(Holder { rank, shift });
-            prop_assert!(new, "step {}: rank {} has body {} twice at {:?}", step, rank, id, shift);
-            here.push((id, shift));
-        }
-        rows.push(here);
-    }
-    let (mut held, mut more) = (0, 0);
-    for (id, &(_, x, v)) in &owners {
-        let radius = script.balls[*id as usize].1;
-        let reach = (1.0 + MARGIN) * radius + v.length();
-        let about = |by: f64| Aabb { low: x - (reach + by), high: x + (reach + by) };
-        let (least, most) = (regions.holders(&about(-1e-9), &periods), regions.holders(&about(1e-5), &periods));
-        let holders = &holders[id];
-        let missing: Vec<_> = least.difference(holders).collect();
-        prop_assert!(
-            missing.is_empty(),
-            "step {}: body {} at {} moving {} is missing at {:?}",
-            step,
-            id,
-            x,
-            v,
-            missing
-        );
-        let idle: Vec<_> = holders.difference(&most).collect();
-        prop_assert!(idle.is_empty(), "step {}: body {} at {} has no business at {:?}", step, id, x, idle);
-        (held, more) = (held + holders.len(), more + holders.len() - least.len());
-    }
-
-    // All lists agree with each other and with what is there.
-    let mut listed = BTreeMap::<u64, BTreeSet<u32>>::new();
-    for (view, rank) in views.iter().zip(0u32..) {
-        for (id, owner, list) in &view.held {
-            prop_assert_eq!(*owner, owners[id].0, "step {}: rank {} on {}", step, rank, id);
-            let there: Vec<Holder> = holders[id].iter().copied().collect();
-            prop_assert_eq!(list, &there, "step {}: the list of {} on rank {}", step, id, rank);
-            listed.entry(*id).or_default().insert(rank);
-        }
-    }
-    for (id, holders) in &holders {
-        let holding: BTreeSet<u32> = holders.iter().map(|holder| holder.rank).collect();
-        let wanted = if holders.len() > 1 { holding } else { BTreeSet::new() };
-        prop_assert_eq!(listed.get(id).cloned().unwrap_or_default(), wanted, "step {}: who lists {}", step, id);
-    }
-
-    // Each contact is treated once.
-    let touches = |[a, b]: [u64; 2], apart: [i8; 3]| {
-        let ((_, x, v), (_, y, w)) = (owners[&a], owners[&b]);
-        let limit = (1.0 + MARGIN) * (script.balls[a as usize].1 + script.balls[b as usize].1) + (v - w).length();
-        (y + periods.offset(apart) - x).length() - limit
-    };
-    let mut treated = BTreeMap::<([u64; 2], [i8; 3]), usize>::new();
-    for (view, here) in views.iter().zip(&rows) {
-        for &[k, l] in &view.treated {
-            let (a, b) = if here[k].0 < here[l].0 { (here[k], here[l]) } else { (here[l], here[k]) };
-            let apart: [i8; 3] = std::array::from_fn(|axis| b.1[axis] - a.1[axis]);
-            if touches([a.0, b.0], apart) < -1e-9 {
-                *treated.entry(([a.0, b.0], apart)).or_default() += 1;
-            }
-        }
-    }
-    prop_assert!(treated.values().all(|&times| times == 1), "step {}: not once: {:?}", step, treated);
-    for (&a, &b) in owners.keys().flat_map(|a| owners.range(a + 1..).map(move |b| (a, b.0))) {
-        for apart in (-2..=2i8).flat_map(|x| (-2..=2i8).flat_map(move |y| (-2..=2i8).map(move |z| [x, y, z]))) {
-            if (0..3).any(|axis| apart[axis] != 0 && !periods.repeats(axis)) || touches([a, b], apart) > -1e-9 {
-                continue;
-            }
-            prop_assert!(
-                treated.contains_key(&([a, b], apart)),
-                "step {}: nobody treats {} {} {:?}",
-                step,
-                a,
-                b,
-                apart
-            );
-        }
-    }
+fn compare(script: &Script, step: usize, views: &[&View], before: &mut Owners) -> Result<[usize; 3], TestCaseError> {
+    let moment = Moment { script, step, views };
+    let owners = moment.owners()?;
+    let moved = moment.compare_owners(&owners, before)?;
+    let (holders, rows) = moment.holders(&owners)?;
+    let [held, more] = moment.compare_holders(&owners, &holders)?;
+    moment.compare_lists(&owners, &holders)?;
+    moment.compare_contacts(&owners, &rows)?;
     *before = owners;
     Ok([moved, held, more])
+}
+
+/// What the ranks have at one moment, and what they should have.
+struct Moment<'a> {
+    script: &'a Script,
+    step: usize,
+    views: &'a [&'a View],
+}
+
+impl Moment<'_> {
+    /// Each body has one owner.
+    fn owners(&self) -> Result<Owners, TestCaseError> {
+        let step = self.step;
+        let mut owners = BTreeMap::new();
+        for (view, rank) in self.views.iter().zip(0u32..) {
+            for &(id, _, x, v) in view.rows.iter().filter(|row| row.1 == Ownership::Owned) {
+                prop_assert!(owners.insert(id, (rank, x, v)).is_none(), "step {}: body {} has two owners", step, id);
+            }
+        }
+        prop_assert_eq!(owners.len(), self.script.balls.len(), "step {}: bodies are lost", step);
+        Ok(owners)
+    }
+
+    /// Owners are the right ones, and bodies are where the script has led them. Returns how many have changed their
+    /// owner.
+    fn compare_owners(&self, owners: &Owners, before: &Owners) -> Result<usize, TestCaseError> {
+        let &Self { script, step, .. } = self;
+        let periods = script.periods();
+        let mut moved = 0;
+        for (id, &(rank, x, _)) in owners {
+            prop_assert_eq!(rank, script.regions.owner(x, &periods), "step {}: owner of {} at {}", step, id, x);
+            let (last, from, v) = before.get(id).copied().unwrap_or((rank, script.balls[*id as usize].0, DVec3::ZERO));
+            let astray = nearest(x - from - v, &periods).length();
+            prop_assert!(astray < 1e-12, "step {}: body {} is {} astray", step, id, astray);
+            moved += usize::from(last != rank);
+        }
+        Ok(moved)
+    }
+
+    /// Rows are holders, none of them twice. Returns them by body, and by rank.
+    #[expect(clippy::type_complexity)]
+    fn holders(&self, owners: &Owners) -> Result<(AllHolders, Vec<Vec<(u64, [i8; 3])>>), TestCaseError> {
+        let &Self { script, step, .. } = self;
+        let periods = script.periods();
+        let mut holders = AllHolders::new();
+        let mut rows = Vec::new();
+        for (view, rank) in self.views.iter().zip(0u32..) {
+            let mut here = Vec::new();
+            for &(id, _, x, v) in &view.rows {
+                let (_, home, velocity) = owners[&id];
+                let across = |axis: usize| ((x - home)[axis] / EDGE).round() as i8;
+                let shift: [i8; 3] = std::array::from_fn(|axis| if periods.repeats(axis) { across(axis) } else { 0 });
+                let off = (x - home - periods.offset(shift)).length();
+                prop_assert!(off < 1e-12 && v == velocity, "step {}: a copy of {} is {} off", step, id, off);
+                let new = holders.entry(id).or_default().insert(Holder { rank, shift });
+                prop_assert!(new, "step {}: rank {} has body {} twice at {:?}", step, rank, id, shift);
+                here.push((id, shift));
+            }
+            rows.push(here);
+        }
+        Ok((holders, rows))
+    }
+
+    /// Holders are all that hulls ask for. Returns how many there are, and how many more than needed.
+    fn compare_holders(&self, owners: &Owners, holders: &AllHolders) -> Result<[usize; 2], TestCaseError> {
+        let &Self { script, step, .. } = self;
+        let (periods, regions) = (script.periods(), &script.regions);
+        let (mut held, mut more) = (0, 0);
+        for (id, &(_, x, v)) in owners {
+            let radius = script.balls[*id as usize].1;
+            let reach = (1.0 + MARGIN) * radius + v.length();
+            let about = |by: f64| Aabb { low: x - (reach + by), high: x + (reach + by) };
+            let (least, most) = (regions.holders(&about(-1e-9), &periods), regions.holders(&about(1e-5), &periods));
+            let holders = &holders[id];
+            let missing: Vec<_> = least.difference(holders).collect();
+            prop_assert!(missing.is_empty(), "step {}: body {} at {} moving {} misses {:?}", step, id, x, v, missing);
+            let idle: Vec<_> = holders.difference(&most).collect();
+            prop_assert!(idle.is_empty(), "step {}: body {} at {} has no business at {:?}", step, id, x, idle);
+            (held, more) = (held + holders.len(), more + holders.len() - least.len());
+        }
+        Ok([held, more])
+    }
+
+    /// All lists agree with each other and with what is there.
+    fn compare_lists(&self, owners: &Owners, holders: &AllHolders) -> Result<(), TestCaseError> {
+        let step = self.step;
+        let mut listed = BTreeMap::<u64, BTreeSet<u32>>::new();
+        for (view, rank) in self.views.iter().zip(0u32..) {
+            for (id, owner, list) in &view.held {
+                prop_assert_eq!(*owner, owners[id].0, "step {}: rank {} on {}", step, rank, id);
+                let there: Vec<Holder> = holders[id].iter().copied().collect();
+                prop_assert_eq!(list, &there, "step {}: the list of {} on rank {}", step, id, rank);
+                listed.entry(*id).or_default().insert(rank);
+            }
+        }
+        for (id, holders) in holders {
+            let holding: BTreeSet<u32> = holders.iter().map(|holder| holder.rank).collect();
+            let wanted = if holders.len() > 1 { holding } else { BTreeSet::new() };
+            prop_assert_eq!(listed.get(id).cloned().unwrap_or_default(), wanted, "step {}: who lists {}", step, id);
+        }
+        Ok(())
+    }
+
+    /// Each contact is treated once.
+    fn compare_contacts(&self, owners: &Owners, rows: &[Vec<(u64, [i8; 3])>]) -> Result<(), TestCaseError> {
+        let &Self { script, step, .. } = self;
+        let periods = script.periods();
+        let touches = |[a, b]: [u64; 2], apart: [i8; 3]| {
+            let ((_, x, v), (_, y, w)) = (owners[&a], owners[&b]);
+            let limit = (1.0 + MARGIN) * (script.balls[a as usize].1 + script.balls[b as usize].1) + (v - w).length();
+            (y + periods.offset(apart) - x).length() - limit
+        };
+        let mut treated = BTreeMap::<([u64; 2], [i8; 3]), usize>::new();
+        for (view, here) in self.views.iter().zip(rows) {
+            for &[k, l] in &view.treated {
+                let (a, b) = if here[k].0 < here[l].0 { (here[k], here[l]) } else { (here[l], here[k]) };
+                let apart: [i8; 3] = std::array::from_fn(|axis| b.1[axis] - a.1[axis]);
+                if touches([a.0, b.0], apart) < -1e-9 {
+                    *treated.entry(([a.0, b.0], apart)).or_default() += 1;
+                }
+            }
+        }
+        prop_assert!(treated.values().all(|&times| times == 1), "step {}: not once: {:?}", step, treated);
+        for (&a, &b) in owners.keys().flat_map(|a| owners.range(a + 1..).map(move |b| (a, b.0))) {
+            for apart in (-2..=2i8).flat_map(|x| (-2..=2i8).flat_map(move |y| (-2..=2i8).map(move |z| [x, y, z]))) {
+                if (0..3).any(|axis| apart[axis] != 0 && !periods.repeats(axis)) || touches([a, b], apart) > -1e-9 {
+                    continue;
+                }
+                let is_treated = treated.contains_key(&([a, b], apart));
+                prop_assert!(is_treated, "step {}: nobody treats {} {} {:?}", step, a, b, apart);
+            }
+        }
+        Ok(())
+    }
 }
 
 proptest! {

@@ -90,6 +90,43 @@ fn pixels(path: &Path) -> Vec<u8> {
     image
 }
 
+/// Rows of steps are those of one process: counts exactly, sums but for rounding.
+fn compare_steps(found: &BTreeMap<String, Vec<f64>>, expected: &BTreeMap<String, Vec<f64>>, ranks: usize) {
+    for (name, values) in found {
+        let expected = &expected[name];
+        assert_eq!(values.len(), 60);
+        let loose = name.starts_with("seconds_");
+        let counts = ["step", "bodies", "contacts", "converged"].contains(&name.as_str());
+        for (a, b) in values.iter().zip(expected).filter(|_| !loose) {
+            if counts {
+                assert_eq!(a, b, "{name} on {ranks} ranks");
+            } else if ["time", "kinetic", "potential"].contains(&name.as_str()) {
+                assert!((a - b).abs() <= 1e-9 * b.abs(), "{name} on {ranks} ranks: {a} and {b}");
+            }
+        }
+    }
+}
+
+/// The summaries of all ranks, and the one that was written.
+fn compare_summaries(summaries: &[Result<Summary, RunFailure>], path: &Path, ranks: usize) {
+    // What rank 0 says is what stands in the file; the others have the same numbers, but no rows.
+    let [first, second, ..] = summaries else { panic!("{summaries:?}") };
+    let (first, second) = (first.as_ref().unwrap(), second.as_ref().unwrap());
+    assert_eq!((&first.state_hash, first.bodies, first.contacts), (&second.state_hash, second.bodies, second.contacts));
+    assert!(second.by_rank.is_none());
+    let written = fs::read_to_string(path.join("summary.json")).unwrap();
+    let written: Summary = serde_json::from_str(&written).unwrap();
+    assert_eq!(&written, first);
+    let by_rank = first.by_rank.as_ref().unwrap();
+    assert_eq!((by_rank.rows.len(), first.ranks), (ranks, ranks as u64));
+    assert_eq!(by_rank.total.bodies, first.bodies);
+    assert_eq!(by_rank.total.contacts, first.contacts);
+    let talks = |share: &barchan::output::Share| share.messages > 0 && share.bytes > 0 && share.reductions > 60;
+    assert!(by_rank.rows.iter().all(talks), "{by_rank:?}");
+    assert!(by_rank.total.copies > 0 && by_rank.imbalance_bodies >= 1.0 && by_rank.imbalance_busy >= 1.0);
+    assert!(first.table().contains("ranks of 1 thread") && first.table().contains("\nrank "), "{}", first.table());
+}
+
 #[test]
 fn ranks_leave_what_one_process_leaves() {
     let (scratch, scene) = (Scratch::new(), gas());
@@ -107,19 +144,7 @@ fn ranks_leave_what_one_process_leaves() {
         let summaries = run(&scene, 60, ranks, &path, carry_on);
         let found = columns(&path.join("steps.csv"));
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
-        for (name, values) in &found {
-            let expected = &expected[name];
-            assert_eq!(values.len(), 60);
-            let loose = name.starts_with("seconds_");
-            let counts = ["step", "bodies", "contacts", "converged"].contains(&name.as_str());
-            for (a, b) in values.iter().zip(expected).filter(|_| !loose) {
-                if counts {
-                    assert_eq!(a, b, "{name} on {ranks} ranks");
-                } else if ["time", "kinetic", "potential"].contains(&name.as_str()) {
-                    assert!((a - b).abs() <= 1e-9 * b.abs(), "{name} on {ranks} ranks: {a} and {b}");
-                }
-            }
-        }
+        compare_steps(&found, &expected, ranks);
 
         // Every body in one piece of each frame.
         let frames = fs::read_to_string(path.join("frames.pvd")).unwrap().matches(".pvtp").count();
@@ -152,25 +177,7 @@ fn ranks_leave_what_one_process_leaves() {
         let different = here.iter().zip(&there).filter(|(a, b)| a.abs_diff(**b) > 8).count();
         assert!(here.len() == there.len() && different < here.len() / 1000, "{different} of {}", here.len());
 
-        // What rank 0 says is what stands in the file; the others have the same numbers, but no rows.
-        let [first, second, ..] = &summaries[..] else { panic!("{summaries:?}") };
-        let (first, second) = (first.as_ref().unwrap(), second.as_ref().unwrap());
-        assert_eq!(
-            (&first.state_hash, first.bodies, first.contacts),
-            (&second.state_hash, second.bodies, second.contacts)
-        );
-        assert!(second.by_rank.is_none());
-        let written = fs::read_to_string(path.join("summary.json")).unwrap();
-        let written: Summary = serde_json::from_str(&written).unwrap();
-        assert_eq!(&written, first);
-        let by_rank = first.by_rank.as_ref().unwrap();
-        assert_eq!((by_rank.rows.len(), first.ranks), (ranks, ranks as u64));
-        assert_eq!(by_rank.total.bodies, first.bodies);
-        assert_eq!(by_rank.total.contacts, first.contacts);
-        let talks = |share: &barchan::output::Share| share.messages > 0 && share.bytes > 0 && share.reductions > 60;
-        assert!(by_rank.rows.iter().all(talks), "{by_rank:?}");
-        assert!(by_rank.total.copies > 0 && by_rank.imbalance_bodies >= 1.0 && by_rank.imbalance_busy >= 1.0);
-        assert!(first.table().contains("ranks of 1 thread") && first.table().contains("\nrank "), "{}", first.table());
+        compare_summaries(&summaries, &path, ranks);
     }
 }
 

@@ -67,7 +67,7 @@ impl Backdrop {
                 }
                 // A ground that is seen from below is not drawn.
                 Shape::HalfSpace(_) if eye.z > 0.0 => grounds.push(Ground { turn, eye }),
-                _ => {}
+                Shape::Sphere(_) | Shape::HalfSpace(_) | Shape::Container(_) => {}
             }
         }
         if !walls.is_empty() {

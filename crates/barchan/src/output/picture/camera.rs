@@ -117,7 +117,7 @@ pub(super) fn visible(bodies: &Bodies) -> Vec<usize> {
 pub(super) fn corners(bodies: &Bodies, i: usize) -> [DVec3; 8] {
     let half = match &bodies.shape[i] {
         Shape::Container(c) => c.half_extents,
-        _ => DVec3::ZERO,
+        Shape::Sphere(_) | Shape::HalfSpace(_) => DVec3::ZERO,
     };
     std::array::from_fn(|k| {
         let side = |axis: usize| if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
