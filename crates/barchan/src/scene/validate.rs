@@ -574,7 +574,7 @@ mod tests {
         starts(after_repeating(|s| s.body[1].position.y = 1.0), "body[1].position: must lie in the cell along y");
         assert_eq!(after_repeating(|s| s.body[1].position.y = -1.0), "");
         assert_eq!(after_repeating(|s| s.body[1].position.z = 50.0), "");
-        starts(after_repeating(|s| s.body[1].shape = Shape::sphere(0.5)), "body[1].shape.sphere.radius: spheres of");
+        starts(after_repeating(|s| s.body[1].shape = Shape::sphere(0.5)), "body[1].shape.sphere.radius: bodies of");
         starts(
             after_repeating(|s| s.body.push(turned(DVec3::new(1e-3, 0.0, 1.0)))),
             "body[2].shape: the plane crosses",
