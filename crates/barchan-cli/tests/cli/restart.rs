@@ -35,9 +35,10 @@ fn rows(desk: &Desk, name: &str) -> Vec<String> {
     text.lines().map(kept).collect()
 }
 
-/// All files but those that tell of times and restarts.
+/// All files but those that tell of times and restarts, and a page that a killed process had half written when its run
+/// was at its end already: nobody writes it again before `barchan report` does.
 fn results(desk: &Desk, run: &str) -> Vec<(String, Vec<u8>)> {
-    let telling = ["checkpoints", "restarts.csv", "steps.csv", "summary.json", "report.html"];
+    let telling = ["checkpoints", "restarts.csv", "steps.csv", "summary.json", "report.html", ".report.html.partial"];
     let names = files(&desk.path(run)).into_iter().filter(|name| !telling.iter().any(|t| name.starts_with(t)));
     names.map(|name| (name.clone(), fs::read(desk.path(run).join(name)).unwrap())).collect()
 }
