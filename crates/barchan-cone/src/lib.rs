@@ -60,7 +60,7 @@ pub use problem::rows::Row;
 pub use problem::tangents::contact_frame;
 pub use problem::{BadProblem, Problem, ProblemRef};
 pub use solution::Solution;
-pub use sweep::{Borders, Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
+pub use sweep::{Borders, Lag, Order, Relaxation, RowsIterate, Rule, SweepIterate, Swept};
 pub use vector::{ContactScalars, ContactVec};
 
 /// The README's example is a test too.

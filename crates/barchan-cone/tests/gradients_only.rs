@@ -58,6 +58,7 @@ impl Plain {
             blocks: self.blocks.concat(),
             friction: ContactScalars::from_slice(&self.friction),
             bias: ContactVec::from_slice(&self.bias),
+            slip_rounding: 0.0,
         }
     }
 

@@ -6,7 +6,7 @@
 //! least of three, set-up included; the objectives tell how exact both are.
 
 use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
-use barchan::cone::{Assembled, BodyVec, ContactVec, Geometry, MatrixFree, Problem, Workspace};
+use barchan::cone::{Assembled, BodyVec, ContactVec, Friction, Geometry, MatrixFree, Problem, Workspace};
 use barchan::step::Simulation;
 use barchan::{DVec3, scenario};
 use clarabel::algebra::CscMatrix;
@@ -149,7 +149,12 @@ fn main() {
             let mut workspace = Workspace::default();
             let mut operator = MatrixFree::new(&problem, &mut workspace);
             let (mut γ, mut response) = (ContactVec::zeros(problem.contacts()), BodyVec::default());
-            let options = SolverOptions { tolerance: 1e-5, max_iterations: 100, ..SolverOptions::default() };
+            let options = SolverOptions {
+                friction: Some(Friction::Associated),
+                tolerance: 1e-5,
+                max_iterations: 100,
+                ..SolverOptions::default()
+            };
             let report =
                 AnySolver::new(SolverName::Scip).solve(Solve::new(&mut operator, &mut γ, &mut response, &options));
             (start.elapsed().as_secs_f64(), report.iterations, report.objective)

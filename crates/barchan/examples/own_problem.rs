@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         friction: ContactScalars::from_slice(&[0.3, 0.5, 0.5]),
         rows: Vec::new(),
         bias: ContactVec::from_slice(&[free[0] - free[1], free[0], free[1]]),
+        slip_rounding: 0.0,
     };
     problem.check()?;
 

@@ -20,13 +20,14 @@ use crate::dynamics::{Assembly, AssemblyInput, integrate};
 use crate::narrow::{ContactAssignment, Contacts, Detection};
 use crate::scene::{Location, Scene, SceneError};
 use crate::world::reorder::{ReorderScratch, morton_order};
-use crate::world::{Energy, World};
+use crate::world::{Energy, Motion, Ownership, World};
 use agree::StepClock;
 use barchan_cone::solver::{Solve, Solver, SolverFor, SolverName};
 use barchan_cone::{BodyVec, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
 use glam::DVec3;
 use report::Stage;
+use std::ops::Range;
 
 /// A world with all that is needed to step it: options, and memory that is kept between steps.
 pub struct Simulation {
@@ -217,25 +218,49 @@ impl Simulation {
 
     /// After it: contacts and assembly are the contact problem of this step.
     fn assemble(&mut self) {
-        let (world, h) = (&self.world, self.options.h);
-        let offsets = self.domain.as_ref().map(Domain::offsets);
-        let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
-        integrate::free_motion(world, h, home, &mut self.free);
+        let h = self.options.h;
+        {
+            let offsets = self.domain.as_ref().map(Domain::offsets);
+            let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
+            integrate::free_motion(&self.world, h, home, &mut self.free);
+        }
         self.offsets.clear();
         if let Some(domain) = self.domain.as_ref().filter(|_| self.contacts.has_general()) {
             let pairs = self.contacts.pairs();
             let offset = |&(i, shift)| (i, domain.contact_offset(pairs[i as usize], shift));
             self.offsets.extend(self.contacts.shifts().iter().map(offset));
         }
+        let force_speed = self.force_speed();
         self.assembly.fill(&AssemblyInput {
-            world,
+            world: &self.world,
             free: &self.free,
             contacts: &self.contacts,
             offsets: &self.offsets,
             options: &self.options.contact,
             h,
+            force_speed,
         });
         self.is_assembled = true;
+    }
+
+    /// The mean change of velocity by forces in this step, over all ranks. Needs the free motion.
+    fn force_speed(&mut self) -> f64 {
+        let World { bodies, gravity, fields, external, .. } = &self.world;
+        if fields.is_empty() && external.is_empty() {
+            return gravity.length() * self.options.h;
+        }
+        let free = &self.free;
+        let part = |range: Range<usize>| {
+            let counts = |j: &usize| bodies.motion[*j] == Motion::Dynamic && bodies.ownership[*j] == Ownership::Owned;
+            let change = |j: usize| (free[j][0] - bodies.velocity[j]).length();
+            range.filter(counts).fold([0.0; 2], |[sum, count], j| [sum + change(j), count + 1.0])
+        };
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        let mut totals = fold_chunks(bodies.len(), CHUNK, &mut self.sums, [0.0; 2], part, add);
+        if let Some(domain) = &mut self.domain {
+            domain.reduce(Reduction::Sum, &mut totals);
+        }
+        totals[0] / totals[1].max(1.0)
     }
 
     /// After it: the contacts have impulses to start from.

@@ -10,13 +10,18 @@ mod problems;
 use barchan::DVec3;
 use barchan::cone::solver::{AnySolver, Report, ScipOptions, Solve, Solver, SolverName, SolverOptions, Status};
 use barchan::cone::{
-    AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Geometry,
-    MatrixFree, Problem, Response, Workspace,
+    AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Friction,
+    Geometry, MatrixFree, Problem, Response, Workspace,
 };
 use problems::{BED, all_problems, expected_objective, files, joined, settled};
 
 fn options(tolerance: f64) -> SolverOptions {
-    SolverOptions { tolerance, max_iterations: 200_000, ..SolverOptions::default() }
+    SolverOptions {
+        friction: Some(Friction::Associated),
+        tolerance,
+        max_iterations: 200_000,
+        ..SolverOptions::default()
+    }
 }
 
 /// Solves from a cold start: impulses, velocities of contacts, report.
@@ -169,6 +174,7 @@ fn resting(bias: DVec3, μ: f64, contacts: usize) -> Problem {
         friction: ContactScalars::from_slice(&vec![μ; contacts]),
         bias: ContactVec::from_slice(&vec![bias; contacts]),
         rows: Vec::new(),
+        slip_rounding: 0.0,
     }
 }
 

@@ -40,7 +40,12 @@ fn solve(problem: &Problem, options: &SolverOptions) -> (ContactVec, Report) {
 }
 
 fn options(tolerance: f64) -> SolverOptions {
-    SolverOptions { tolerance, max_iterations: 100_000, ..SolverOptions::default() }
+    SolverOptions {
+        friction: Some(Friction::Associated),
+        tolerance,
+        max_iterations: 100_000,
+        ..SolverOptions::default()
+    }
 }
 
 /// Aγ + b by the operator.
@@ -91,6 +96,7 @@ fn random_problem() -> impl Strategy<Value = Problem> {
             friction: ContactScalars::from_slice(&contacts.iter().map(|c| c.2).collect::<Vec<_>>()),
             rows: Vec::new(),
             bias: ContactVec::from_slice(&contacts.iter().map(|c| c.3).collect::<Vec<_>>()),
+            slip_rounding: 0.0,
         }
     })
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use barchan::cone::solver::{
     AcceleratedGsOptions, AnySolver, ApgdOptions, Order, Report, Solve, Solver, SolverName, SolverOptions,
 };
-use barchan::cone::{BodyVec, ContactVec, Criterion, MatrixFree, ProblemRef, Workspace};
+use barchan::cone::{BodyVec, ContactVec, Criterion, Friction, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::{Value, json};
 
@@ -22,8 +22,13 @@ pub(super) fn solve(problem: ProblemRef<'_>, start: &ContactVec, options: Solver
     let mut operator = MatrixFree::new(problem, &mut workspace);
     let mut γ = start.clone();
     let mut response = BodyVec::default();
-    let options =
-        SolverOptions { tolerance: RESIDUALS[3], criterion: Criterion::S1, max_iterations: 10_000, ..options };
+    let options = SolverOptions {
+        tolerance: RESIDUALS[3],
+        criterion: Criterion::S1,
+        max_iterations: 10_000,
+        friction: Some(Friction::Associated),
+        ..options
+    };
     AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, &options).with_history(true))
 }
 

@@ -3,7 +3,7 @@
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::cone::solver::{AnySolver, Solve, Solver, SolverName, SolverOptions};
-use barchan::cone::{BodyVec, ContactVec, MatrixFree, ProblemRef, Workspace};
+use barchan::cone::{BodyVec, ContactVec, Friction, MatrixFree, ProblemRef, Workspace};
 use barchan::step::Simulation;
 use serde_json::json;
 use std::time::Instant;
@@ -12,7 +12,7 @@ const REPEATS: usize = 4;
 
 /// APGD as it is by default.
 pub(super) fn apgd() -> SolverOptions {
-    SolverOptions { name: SolverName::Apgd, ..SolverOptions::default() }
+    SolverOptions { name: SolverName::Apgd, friction: Some(Friction::Associated), ..SolverOptions::default() }
 }
 
 /// Seconds a contact for one operator application with all that belongs to it, and for one

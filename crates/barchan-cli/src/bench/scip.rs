@@ -3,8 +3,8 @@
 
 use super::{Context, Figures, iterations, settled};
 use crate::failure::Failure;
-use barchan::cone::ContactVec;
 use barchan::cone::solver::{SolverName, SolverOptions};
+use barchan::cone::{ContactVec, Friction};
 use barchan::step::Simulation;
 use barchan::world::World;
 use serde_json::json;
@@ -12,7 +12,8 @@ use std::time::Instant;
 
 pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let mut out = Figures::new();
-    let options = SolverOptions { name: SolverName::Scip, ..SolverOptions::default() };
+    let options =
+        SolverOptions { name: SolverName::Scip, friction: Some(Friction::Associated), ..SolverOptions::default() };
     for bodies in [25_000usize, 100_000] {
         let world: World = match bodies {
             25_000 => settled::bed(bodies, &context.cache)?,

@@ -111,6 +111,7 @@ impl Assembled {
             blocks: matrix.blocks,
             friction: ContactScalars::from_slice(&friction),
             bias: ContactVec::from_slice(&bias),
+            slip_rounding: 0.0,
         };
         problem.check().map_err(|bad| {
             tokens.line = match &bad {

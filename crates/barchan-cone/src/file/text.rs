@@ -3,10 +3,11 @@
 //! Plain text, a line each thing, so that a problem can be looked at, cut down and mailed:
 //!
 //! ```text
-//! barchan-problem 2
+//! barchan-problem 3
 //! bodies 3
 //! contacts 2
 //! rows 0
+//! slip-rounding 0.01
 //! body 0.0 0.0 0.0
 //! body 2.0 5.0 0.1
 //! general-body 2.0 1.0 2.0 2.0 0.0 0.0 0.0 1.0
@@ -15,6 +16,7 @@
 //! end
 //! ```
 //!
+//! `slip-rounding` is the speed below which Coulomb's law is rounded off; without it the version is 2.
 //! A body is its inverse mass, its inverse inertia and its radius; a general one has six numbers of
 //! inertia (xx, yy, zz, xy, xz, yz) and the length in which its spin is measured. A contact is its bodies
 //! A and B, the normal, the friction and the bias. Those of general bodies come last and have the lever
@@ -33,8 +35,8 @@ use std::io::{self, BufRead, Write};
 pub(crate) const HEADER_NAME: &str = "barchan-problem";
 /// First line of every file: that name and a version.
 const HEADER: &str = "barchan-problem 2";
-/// Lines before the first body.
-const HEADER_LINES: usize = 4;
+/// The same of files that have a slip rounding.
+const ROUNDED_HEADER: &str = "barchan-problem 3";
 
 /// Why a file does not hold a problem.
 #[derive(Debug, thiserror::Error)]
@@ -81,10 +83,14 @@ impl ProblemRef<'_> {
     /// # Errors
     /// If `out` cannot be written to.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "{HEADER}")?;
+        let is_rounded = self.slip_rounding != 0.0;
+        writeln!(out, "{}", if is_rounded { ROUNDED_HEADER } else { HEADER })?;
         writeln!(out, "bodies {}", self.bodies())?;
         writeln!(out, "contacts {}", self.contacts())?;
         writeln!(out, "rows {}", self.rows.len())?;
+        if is_rounded {
+            writeln!(out, "slip-rounding {:?}", self.slip_rounding)?;
+        }
         let Geometry { radius, inverse_inertia, tensors, arms } = self.geometry;
         for (j, m) in self.inverse_mass.iter().enumerate() {
             match tensors.of(j) {
@@ -135,7 +141,8 @@ impl Problem {
     pub fn read(input: impl BufRead, origin: &str) -> Result<Self, ProblemFileError> {
         let mut lines = Lines { input, origin, line: 0, text: String::new() };
         lines.next("the header")?;
-        if lines.text.trim_end() != HEADER {
+        let is_rounded = lines.text.trim_end() == ROUNDED_HEADER;
+        if lines.text.trim_end() != HEADER && !is_rounded {
             return Err(lines.fault(format!("expected \"{HEADER}\", found {:?}", lines.text.trim_end())));
         }
         let bodies: usize = lines.record("bodies", |fields| fields.index("a count of bodies"))?;
@@ -143,6 +150,10 @@ impl Problem {
         let bilateral: usize = lines.record("rows", |fields| fields.index("a count of rows"))?;
 
         let mut problem = Self::default();
+        if is_rounded {
+            problem.slip_rounding = lines.record("slip-rounding", |fields| fields.number("the slip rounding"))?;
+        }
+        let header = lines.line;
         for j in 0..bodies {
             let geometry = &mut problem.geometry;
             lines.either(["body", "general-body"], |is_general, fields| {
@@ -201,15 +212,21 @@ impl Problem {
         problem.rows = rows;
         problem.set_arms(&arms);
         problem.check().map_err(|bad| {
-            lines.line = match bad {
-                BadProblem::Length { .. } => 1,
-                BadProblem::Body { body, .. } => HEADER_LINES + body + 1,
-                BadProblem::Contact { contact, .. } => HEADER_LINES + bodies + contact + 1,
-                BadProblem::Row { row, .. } => HEADER_LINES + bodies + contacts + row + 1,
-            };
+            lines.line = line_of_fault(&bad, header, bodies, contacts);
             lines.fault(bad)
         })?;
         Ok(problem)
+    }
+}
+
+/// The line of what is wrong with a problem whose header has so many lines.
+fn line_of_fault(bad: &BadProblem, header: usize, bodies: usize, contacts: usize) -> usize {
+    match bad {
+        BadProblem::Length { .. } => 1,
+        BadProblem::SlipRounding => header,
+        BadProblem::Body { body, .. } => header + body + 1,
+        BadProblem::Contact { contact, .. } => header + bodies + contact + 1,
+        BadProblem::Row { row, .. } => header + bodies + contacts + row + 1,
     }
 }
 
@@ -345,6 +362,7 @@ mod tests {
                 DVec3::new(0.2, 0.3, -2.0),
             ]),
             rows: Vec::new(),
+            slip_rounding: 0.0,
         }
     }
 
@@ -389,6 +407,16 @@ mod tests {
             assert!(solution.1.iterations > 2);
             assert_eq!(solve(&read(&text(&problem)).unwrap()), solution);
         }
+    }
+
+    #[test]
+    fn a_slip_rounding_is_read_back() {
+        let rounded = Problem { slip_rounding: 0.1 / 3.0, ..heap() };
+        assert!(text(&rounded).starts_with("barchan-problem 3\n"));
+        assert_eq!(read(&text(&rounded)).unwrap(), rounded);
+        let bad = text(&rounded).replacen("slip-rounding 0", "slip-rounding -0", 1);
+        let error = read(&bad).unwrap_err().to_string();
+        assert_eq!(error, "heap.txt:5: the slip rounding must be a speed, zero or more");
     }
 
     #[test]

@@ -105,6 +105,11 @@ impl<'a> BlockSparse<'a> {
         self.shifted.as_ref().unwrap_or(&self.problem.bias)
     }
 
+    /// Under Coulomb's law: the speed below which slip is rounded off.
+    pub(crate) fn coulomb(&self) -> Option<f64> {
+        (self.law == Friction::Coulomb).then_some(self.problem.slip_rounding)
+    }
+
     /// The right-hand side that residuals are measured with: the exact law brings its own shift.
     fn residual_bias(&self) -> &ContactVec {
         if self.law == Friction::Coulomb { &self.problem.bias } else { self.bias() }
@@ -112,7 +117,7 @@ impl<'a> BlockSparse<'a> {
 
     fn projected_bias_norm(&mut self) -> f64 {
         let mut slots = std::mem::take(&mut self.norms);
-        let (cones, bias, η, coulomb) = (self.cones(), self.residual_bias(), self.η, self.law == Friction::Coulomb);
+        let (cones, bias, η, coulomb) = (self.cones(), self.residual_bias(), self.η, self.coulomb());
         let body = |range: Range<usize>| contactwise::projected_norm_squared(cones, bias.blocks(), η, coulomb, range);
         let sum = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
         self.norms = slots;
@@ -211,6 +216,10 @@ impl ConeProblem for BlockSparse<'_> {
         self.clear_impulses(&mut w.0);
     }
 
+    fn slip_rounding(&self) -> f64 {
+        self.problem.slip_rounding
+    }
+
     fn set_law(&mut self, law: Friction) {
         self.law = law;
         self.natural_unit = self.projected_bias_norm();
@@ -230,7 +239,7 @@ impl ConeProblem for BlockSparse<'_> {
         for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| {
             for (out, k) in out.iter_mut().zip(range) {
                 let (n, μ) = self.cones().block(k);
-                *out = (n * slip(self.gradient_block(w, self.bias(), k), n, μ)).store();
+                *out = (n * slip(self.gradient_block(w, self.bias(), k), n, μ, self.problem.slip_rounding)).store();
             }
         });
     }
@@ -317,7 +326,7 @@ impl ConeProblem for BlockSparse<'_> {
 
     fn residuals(&mut self, γ: &ContactVec, w: &Response) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.sums);
-        let (bias, coulomb) = (self.residual_bias(), self.law == Friction::Coulomb);
+        let (bias, coulomb) = (self.residual_bias(), self.coulomb());
         let body = |range: Range<usize>| {
             let mut sums = LaneSums::<F4>::zero();
             for k in range {
@@ -397,6 +406,7 @@ mod tests {
             normals: ContactVec::from_slice(&normals),
             bias: ContactVec::from_slice(&bias),
             rows: Vec::new(),
+            slip_rounding: 0.0,
         }
     }
 
@@ -528,6 +538,7 @@ mod tests {
             friction: ContactScalars::from_slice(&[0.3; 2]),
             bias: ContactVec::from_slice(&[DVec3::new(0.5, 0.25, -1.0); 2]),
             rows: Vec::new(),
+            slip_rounding: 0.0,
         };
         let assembled = Assembled::from_problem(&problem).unwrap();
         assert_eq!((&assembled.starts[..], &assembled.columns[..]), (&[0, 1, 2][..], &[0, 1][..]));
@@ -554,6 +565,7 @@ mod tests {
             blocks: vec![DMat3::from_diagonal(DVec3::new(2.0, 0.0, 0.0))],
             friction: ContactScalars::from_slice(&[0.5]),
             bias: ContactVec::from_slice(&[DVec3::new(-1.0, 0.1, 0.0)]),
+            slip_rounding: 0.0,
         };
         assert_eq!(assembled.check(), Ok(()));
         let (mut γ, mut w) = (ContactVec::zeros(1), Response::default());

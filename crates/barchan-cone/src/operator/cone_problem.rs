@@ -102,6 +102,12 @@ pub trait ConeProblem {
     /// w ← 0, with the shape of this problem.
     fn clear_velocities(&self, w: &mut Self::Velocities);
 
+    /// The speed ε below which De Saxcé's term is rounded off, so that it is μ(√(|u_t|² + ε²) − ε); zero for the exact
+    /// law.
+    fn slip_rounding(&self) -> f64 {
+        0.0
+    }
+
     /// Chooses the law of [`Self::residuals`]. Steps and projections are those of the
     /// associated law always: the exact one is reached through [`Self::set_shift`].
     fn set_law(&mut self, law: Friction);
@@ -109,7 +115,7 @@ pub trait ConeProblem {
     /// Adds `shift` to b, in place of the shift before.
     fn set_shift(&mut self, shift: Option<&Self::Impulses>);
 
-    /// out ← μ|g_t|n, the term that De Saxcé adds to g = Aγ + b; `w` is the response of γ.
+    /// out ← μ|g_t|n, the term that De Saxcé adds to g = Aγ + b, rounded off; `w` is the response of γ.
     fn slip(&mut self, w: &Self::Velocities, out: &mut Self::Impulses);
 
     /// out ← a·x + c·y.

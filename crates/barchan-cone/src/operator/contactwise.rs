@@ -156,12 +156,13 @@ impl<T: Lanes> LaneSums<T> {
         self.complementarity_max = self.complementarity_max.max(c.max(zero - c));
     }
 
-    /// Adds what g = Aγ + b tells about γ, by every measure; with `coulomb` by the exact law.
+    /// Adds what g = Aγ + b tells about γ, by every measure; with `coulomb` by the exact law, whose
+    /// slip is rounded off below that speed.
     #[inline(always)]
-    pub(crate) fn add_residuals(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: bool) {
+    pub(crate) fn add_residuals(&mut self, γ: V3<T>, mut g: V3<T>, n: V3<T>, μ: T, η: f64, coulomb: Option<f64>) {
         self.work = self.work + γ.dot(g);
-        if coulomb {
-            g = g + n * slip(g, n, μ);
+        if let Some(ε) = coulomb {
+            g = g + n * slip(g, n, μ, ε);
         }
         self.add_natural(γ, g, n, μ, η);
         self.add_violations(γ, g, n, μ);
@@ -216,11 +217,12 @@ impl<T: Lanes> Here<T> {
     }
 }
 
-/// μ|g_t|, which De Saxcé adds to the normal velocity.
+/// μ|g_t|, which De Saxcé adds to the normal velocity, rounded off below the speed ε: μ(√(|g_t|² + ε²) − ε).
 #[inline(always)]
-pub(crate) fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T) -> T {
+pub(crate) fn slip<T: Lanes>(g: V3<T>, n: V3<T>, μ: T, ε: f64) -> T {
+    let ε = T::splat(ε);
     let t = g - n * g.dot(n);
-    t.dot(t).sqrt() * μ
+    ((t.dot(t) + ε * ε).sqrt() - ε) * μ
 }
 
 /// a·x + b·y.
@@ -238,16 +240,20 @@ pub(crate) fn project_blocks(cones: Cones<'_>, range: Range<usize>, γ: &mut [V4
     }
 }
 
-/// ‖Π(−ηb)‖² of some blocks; with `coulomb` b has its term μ|b_t|.
+/// ‖Π(−ηb)‖² of some blocks; with `coulomb` b has its term μ|b_t|, rounded off below that speed.
 pub(crate) fn projected_norm_squared(
-    cones: Cones<'_>, bias: &[V4], η: f64, coulomb: bool, range: Range<usize>
+    cones: Cones<'_>,
+    bias: &[V4],
+    η: f64,
+    coulomb: Option<f64>,
+    range: Range<usize>,
 ) -> f64 {
     let mut sum = F4::splat(0.0);
     for k in range {
         let (n, μ) = cones.block::<F4>(k);
         let mut b = V3::load(&bias[k]);
-        if coulomb {
-            b = b + n * slip(b, n, μ);
+        if let Some(ε) = coulomb {
+            b = b + n * slip(b, n, μ, ε);
         }
         let z = project4(b * F4::splat(-η), n, μ, F4::splat(1.0));
         sum = sum + z.dot(z);

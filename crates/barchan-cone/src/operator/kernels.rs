@@ -344,7 +344,7 @@ fn gradients(pass: &Pass<'_>, range: Range<usize>, mut at: impl FnMut(usize, V3<
 }
 
 /// The pass over contacts that measures the residuals of γ; with `coulomb` by the exact law.
-pub(crate) fn residual_blocks(pass: &Pass<'_>, γ: &[V4], coulomb: bool, range: Range<usize>) -> Sums {
+pub(crate) fn residual_blocks(pass: &Pass<'_>, γ: &[V4], coulomb: Option<f64>, range: Range<usize>) -> Sums {
     let mut sums = LaneSums::<F4>::zero();
     gradients(pass, range, |k, g, n| {
         sums.add_residuals(V3::load(&γ[k]), g, n, pass.problem.friction.blocks()[k], pass.η, coulomb);
@@ -362,7 +362,7 @@ pub(crate) fn gradient_blocks(pass: &Pass<'_>, range: Range<usize>, out: &mut [V
 pub(crate) fn slip_blocks(pass: &Pass<'_>, range: Range<usize>, out: &mut [V4]) {
     let start = range.start;
     gradients(pass, range, |k, g, n| {
-        out[k - start] = (n * slip(g, n, pass.problem.friction.blocks()[k])).store();
+        out[k - start] = (n * slip(g, n, pass.problem.friction.blocks()[k], pass.problem.slip_rounding)).store();
     });
 }
 

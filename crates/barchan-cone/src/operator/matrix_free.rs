@@ -152,7 +152,7 @@ impl<'a> MatrixFree<'a> {
     }
 
     fn projected_bias_norm(&mut self) -> f64 {
-        let (p, η, coulomb) = (self.problem, self.η, self.law == Friction::Coulomb);
+        let (p, η, coulomb) = (self.problem, self.η, self.coulomb());
         let mut slots = std::mem::take(&mut self.ws.norms);
         let bias = self.residual_bias();
         let body =
@@ -168,6 +168,11 @@ impl<'a> MatrixFree<'a> {
     /// The right-hand side of steps.
     pub(crate) fn bias(&self) -> &ContactVec {
         if self.is_shifted { &self.ws.shifted } else { self.problem.bias }
+    }
+
+    /// Under Coulomb's law: the speed below which slip is rounded off.
+    pub(crate) fn coulomb(&self) -> Option<f64> {
+        (self.law == Friction::Coulomb).then_some(self.problem.slip_rounding)
     }
 
     /// The right-hand side that residuals are measured with: the exact law brings its own shift.
@@ -315,6 +320,10 @@ impl ConeProblem for MatrixFree<'_> {
         w.0.fill([0.0; 6]);
     }
 
+    fn slip_rounding(&self) -> f64 {
+        self.problem.slip_rounding
+    }
+
     fn set_law(&mut self, law: Friction) {
         if law != self.law {
             self.law = law;
@@ -449,7 +458,7 @@ impl ConeProblem for MatrixFree<'_> {
 
     fn residuals(&mut self, γ: &ContactVec, w: &BodyVec) -> (Residuals, f64) {
         let mut slots = std::mem::take(&mut self.ws.sums);
-        let (bias, coulomb) = (self.residual_bias(), self.law == Friction::Coulomb);
+        let (bias, coulomb) = (self.residual_bias(), self.coulomb());
         let pass = Pass { bias: bias.blocks(), ..self.pass(w) };
         let body = |range: Range<usize>| kernels::residual_blocks(&pass, γ.blocks(), coulomb, range);
         let mut sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);

@@ -27,13 +27,15 @@ pub struct Assembled {
     pub friction: ContactScalars,
     /// The right-hand side b (q in some papers), as (normal, tangent 1, tangent 2).
     pub bias: ContactVec,
+    /// The speed ε below which Coulomb's law is rounded off ([`crate::Friction::Coulomb`]); zero for the exact law.
+    pub slip_rounding: f64,
 }
 
 /// Without contacts.
 impl Default for Assembled {
     fn default() -> Self {
         let (friction, bias) = (ContactScalars::default(), ContactVec::default());
-        Self { starts: vec![0], columns: Vec::new(), blocks: Vec::new(), friction, bias }
+        Self { starts: vec![0], columns: Vec::new(), blocks: Vec::new(), friction, bias, slip_rounding: 0.0 }
     }
 }
 
@@ -232,7 +234,8 @@ impl Assembled {
                 let _ = rows[i].set(assemble_row(problem, &touching, &frames, i));
             }
         });
-        let mut assembled = Self { friction: problem.friction.clone(), ..Self::default() };
+        let mut assembled =
+            Self { friction: problem.friction.clone(), slip_rounding: problem.slip_rounding, ..Self::default() };
         for row in rows {
             for (column, block) in row.into_inner().unwrap_or_default() {
                 assembled.columns.push(column);

@@ -11,7 +11,9 @@ pub enum Friction {
     #[default]
     Associated,
     /// Exact Coulomb friction (S4 section 3), by the term μ|u_t| that De Saxcé adds to the normal
-    /// velocity.
+    /// velocity. A problem may round the term off below a speed ε, to μ(√(|u_t|² + ε²) − ε): contacts that
+    /// hardly move, whose noise is what makes the exact law slow, are then left to the associated law, and open
+    /// by at most hμε.
     Coulomb,
 }
 

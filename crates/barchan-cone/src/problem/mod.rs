@@ -36,6 +36,8 @@ pub struct Problem {
     pub rows: Vec<Row>,
     /// The right-hand side b: relative velocity without contact impulses, less its target.
     pub bias: ContactVec,
+    /// The speed ε below which Coulomb's law is rounded off ([`crate::Friction::Coulomb`]); zero for the exact law.
+    pub slip_rounding: f64,
 }
 
 /// Why a problem cannot be solved.
@@ -67,6 +69,9 @@ pub enum BadProblem {
         /// What is wrong.
         what: &'static str,
     },
+    /// A slip rounding that makes no sense.
+    #[error("the slip rounding must be a speed, zero or more")]
+    SlipRounding,
     /// A body that makes no sense.
     #[error("body {body}: {what}")]
     Body {
@@ -94,6 +99,8 @@ pub struct ProblemRef<'a> {
     pub rows: &'a [Row],
     /// The right-hand side b.
     pub bias: &'a ContactVec,
+    /// The speed ε below which Coulomb's law is rounded off ([`crate::Friction::Coulomb`]); zero for the exact law.
+    pub slip_rounding: f64,
 }
 
 impl<'a> From<&'a Problem> for ProblemRef<'a> {
@@ -105,8 +112,9 @@ impl<'a> From<&'a Problem> for ProblemRef<'a> {
 impl Problem {
     /// Its parts, as operators read them.
     pub fn view(&self) -> ProblemRef<'_> {
-        let Self { inverse_mass, geometry, pairs, normals, friction, rows, bias } = self;
-        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows, bias }
+        let Self { inverse_mass, geometry, pairs, normals, friction, rows, bias, slip_rounding } = self;
+        let slip_rounding = *slip_rounding;
+        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows, bias, slip_rounding }
     }
 
     /// Makes the last contacts general, as many as there are arms (over the lengths of their bodies).
@@ -183,6 +191,7 @@ impl Problem {
             friction: ContactScalars::from_slice(&order.iter().map(from).map(|i| self.friction[i]).collect::<Vec<_>>()),
             rows: self.rows.clone(),
             bias: vectors(&self.bias),
+            slip_rounding: self.slip_rounding,
         };
         problem.bias.rows.clone_from(&self.bias.rows);
         for j in (0..self.bodies()).filter(|&j| is_general(j)) {
@@ -240,6 +249,7 @@ impl ProblemRef<'_> {
             friction: self.friction.clone(),
             rows: self.rows.to_vec(),
             bias: self.bias.clone(),
+            slip_rounding: self.slip_rounding,
         }
     }
 
@@ -291,6 +301,9 @@ impl ProblemRef<'_> {
     /// Checks lengths, indices and values. Solvers and operators rely on it.
     pub fn check(&self) -> Result<(), BadProblem> {
         self.check_lengths()?;
+        if !(self.slip_rounding >= 0.0 && self.slip_rounding.is_finite()) {
+            return Err(BadProblem::SlipRounding);
+        }
         for body in 0..self.bodies() {
             self.check_body(body).map_err(|what| BadProblem::Body { body, what })?;
         }

@@ -45,7 +45,7 @@ impl SolverName {
         Self::ALL.iter().find(|s| s.0 == self).map_or("", |s| s.1)
     }
 
-    /// The friction laws that the solver can do; the first unless told.
+    /// The friction laws that the solver can do; the first is the default.
     pub fn laws(self) -> &'static [Friction] {
         match self {
             Self::Nbgs => &[Friction::Coulomb],
@@ -204,7 +204,7 @@ impl Default for JacobiOptions {
 pub struct SolverOptions {
     /// Which solver.
     pub name: SolverName,
-    /// The friction law; the solver's own unless told.
+    /// The friction law; the solver's own by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub friction: Option<Friction>,
     /// Residual at which a solve counts as converged.

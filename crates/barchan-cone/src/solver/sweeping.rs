@@ -14,7 +14,7 @@ mod momentum;
 use super::duo::Duo;
 use super::stopping::{Next, NotFinite, Stopping};
 use super::{Report, Solve, Solver, SolverName, SolverOptions, Status};
-use crate::{Borders, Friction, Order, Relaxation, Rule};
+use crate::{Borders, Friction, Lag, Order, Relaxation, Rule};
 use momentum::{Acceleration, Momentum};
 
 /// Sweeps between looks at the residual, each of which costs half a sweep: the first time, and at most.
@@ -32,6 +32,9 @@ const SECOND_LOOKS: u32 = 3;
 const RISES: f64 = 10.0;
 /// Relaxation of sweeps that act on whole bodies from several ranks (S4 7.2).
 const RELAXED: f64 = 0.75;
+
+/// How fast De Saxcé's terms follow the sweeps, where these have momentum.
+const FOLLOW: f64 = 0.5;
 
 /// The memory of sweeping solvers, kept between solves.
 pub struct Sweeping<S> {
@@ -53,9 +56,13 @@ struct Method {
 }
 
 impl Method {
-    fn of(options: &SolverOptions) -> Self {
-        let exact = |relaxation| Rule { law: options.law(), exact: true, relaxation, blend: 1.0 };
+    /// The method that options name, for a problem whose slip is rounded off below a speed.
+    fn of(options: &SolverOptions, rounding: f64) -> Self {
         let acceleration = Acceleration::None;
+        let is_rounded = options.law() == Friction::Coulomb && rounding > 0.0;
+        let follow = if options.name == SolverName::AcceleratedGs { FOLLOW } else { 1.0 };
+        let lag = is_rounded.then_some(Lag { follow, rounding });
+        let exact = |relaxation| Rule { law: options.law(), exact: true, relaxation, blend: 1.0, lag };
         match options.name {
             SolverName::Nbgs => {
                 let o = options.nbgs;
@@ -80,6 +87,13 @@ impl Method {
 
     fn is_coulomb(&self) -> bool {
         self.rule.law == Friction::Coulomb
+    }
+
+    /// Makes ready for sweeps from an iterate.
+    fn start_lag<P: Relaxation>(&self, problem: &mut P, from: &P::Iterate) {
+        if let Some(lag) = &self.rule.lag {
+            problem.start_lag(from, lag);
+        }
     }
 
     fn is_accelerated(&self) -> bool {
@@ -134,7 +148,7 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
             return report;
         }
         let mut report = Report::default();
-        let method = Method::of(solve.options);
+        let method = Method::of(solve.options, solve.problem.slip_rounding());
         solve.problem.set_law(method.rule.law);
         solve.problem.prepare(method.order, method.borders);
         for _ in 0..=SECOND_LOOKS {
@@ -161,12 +175,13 @@ impl<S: Default + Clone> Sweeping<S> {
         report: &mut Report,
     ) -> Status {
         let mut stopping = Stopping::new(solve, method.patience(), NotFinite::Diverged);
-        let mut momentum = Momentum::new(method.acceleration, method.is_coulomb(), report.iterations);
+        let mut momentum = Momentum::new(method.acceleration, &method.rule, report.iterations);
         let mut looks = Looks::new(method, report.iterations);
         let mut is_still = false;
         let Solve { problem, γ, response, options, record_history } = solve.reborrow();
         let iterates = &mut self.iterates;
         problem.enter(γ, response, iterates.restart());
+        method.start_lag(problem, iterates.present());
         report.operator_applications += 1;
 
         loop {
@@ -185,6 +200,7 @@ impl<S: Default + Clone> Sweeping<S> {
                     Next::StartCold => {
                         problem.clear_impulses(γ);
                         problem.enter(γ, response, iterates.restart());
+                        method.start_lag(problem, iterates.present());
                         continue;
                     }
                     Next::End(status) => {
@@ -200,6 +216,7 @@ impl<S: Default + Clone> Sweeping<S> {
                 // Too much momentum: go on from the best, with less.
                 if momentum.drop_if_astray(residual, report.iterations, &stopping) {
                     problem.load(γ, response, iterates.restart());
+                    method.start_lag(problem, iterates.present());
                 }
             }
 

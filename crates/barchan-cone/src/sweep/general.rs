@@ -6,14 +6,14 @@
 
 use super::one_contact::ContactBlock;
 use super::plan::{NONE, Plan, Record};
-use super::round::{Bodies, Pass, clip4};
+use super::round::{ASSOCIATED, Bodies, COULOMB, LAGGED, Pass, clip4};
 use super::solve4::{Local, solve4};
 use super::{BodyRecord, Rule};
 use crate::lanes::{F4, LANES, Lanes, V3, V4};
 use crate::operator::contactwise::{LaneSums, Sums};
 use crate::operator::kernels::symmetric_times;
 use crate::problem::cone::{clip, project, project4};
-use crate::{Friction, ProblemRef, Symmetric};
+use crate::{ProblemRef, Symmetric};
 use barchan_parallel::{Disjoint, reshape};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -142,18 +142,12 @@ impl Rule {
     pub(crate) fn change(&self, y: DVec3, g: DVec3, w: &DMat3, block: &ContactBlock, n: DVec3, μ: f64) -> DVec3 {
         if self.exact {
             let q = g - *w * y;
-            let solved = match self.law {
-                Friction::Associated => block.associated(q),
-                Friction::Coulomb => block.coulomb(q),
-            };
+            let solved = if self.kind() == COULOMB { block.coulomb(q) } else { block.associated(q) };
             return (solved - y) * (self.relaxation * self.blend);
         }
         let scale = (w.x_axis.x + w.y_axis.y + w.z_axis.z) / 3.0;
         let z = y - g * (self.relaxation / scale);
-        let solved = match self.law {
-            Friction::Associated => project(z, n, μ),
-            Friction::Coulomb => clip(z, n, μ),
-        };
+        let solved = if self.kind() == COULOMB { clip(z, n, μ) } else { project(z, n, μ) };
         (solved - y) * self.blend
     }
 }
@@ -174,7 +168,7 @@ fn in_frame<T: Lanes>(v: V3<T>, n: V3<T>, t: V3<T>, s: V3<T>) -> V3<T> {
 
 /// Relaxes one slot: the new impulses.
 #[inline(always)]
-fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
+fn relax<T: Lanes, const LAW: u8, const EXACT: bool>(
     pass: &Pass<'_>,
     detail: &Detail,
     k: usize,
@@ -194,16 +188,20 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     let y = γ + (γ - V3::load(last)) * T::splat(pass.β);
     let g = a.v - b.v + a.s.cross(arm_a) - b.s.cross(arm_b) + V3::load(&pass.bias[k]);
 
+    // SAFETY: slots belong to one group, and so to one thread.
+    let slip = if LAW == LAGGED { T::load(unsafe { pass.slip.get(k) }) } else { T::splat(0.0) };
+
     // In the frame of W: the velocity without the contact's own impulse, and the impulse that it asks for.
     let y_local = in_frame(y, n, t, s);
     let d = if EXACT {
-        let q = in_frame(g, n, t, s) - local.times(y_local);
-        let solved = solve4::<T, COULOMB>(&local, q, μ);
+        let mut q = in_frame(g, n, t, s) - local.times(y_local);
+        q.x = q.x + slip;
+        let solved = if LAW == COULOMB { solve4::<T, true>(&local, q, μ) } else { solve4::<T, false>(&local, q, μ) };
         (solved - y_local) * T::splat(pass.rule.relaxation * pass.rule.blend)
     } else {
         let step = T::splat(pass.rule.relaxation) / local.mean_diagonal().max(T::splat(f64::MIN_POSITIVE));
-        let z = y - g * step;
-        let solved = if COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, T::splat(1.0)) };
+        let z = y - (g + n * slip) * step;
+        let solved = if LAW == COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, T::splat(1.0)) };
         (in_frame(solved, n, t, s) - y_local) * T::splat(pass.rule.blend)
     };
     let change = n * d.x + t * d.y + s * d.z;
@@ -216,6 +214,11 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
     b.s = b.s - of_b.times(arm_b.cross(change));
 
     let wd = local.times(d);
+    if LAW == LAGGED {
+        let u = g + t * wd.y + s * wd.z;
+        // SAFETY: as above.
+        unsafe { pass.slip.write(k, pass.rule.follow(slip, u, n, μ).store()) };
+    }
     sums.step = sums.step + wd.dot(d);
     sums.uphill = sums.uphill - wd.dot(in_frame(next - γ, n, t, s));
     sums.natural = sums.natural + d.dot(d);
@@ -225,7 +228,7 @@ fn relax<T: Lanes, const COULOMB: bool, const EXACT: bool>(
 /// # Safety
 /// As [`sweep`].
 #[inline(always)]
-unsafe fn sweep_slots<T: Lanes, const COULOMB: bool, const EXACT: bool>(
+unsafe fn sweep_slots<T: Lanes, const LAW: u8, const EXACT: bool>(
     pass: &Pass<'_>,
     general: &General<'_>,
     range: Range<usize>,
@@ -246,7 +249,7 @@ unsafe fn sweep_slots<T: Lanes, const COULOMB: bool, const EXACT: bool>(
         loop {
             let detail = &general.details.slots[k - general.first];
             let last = x[k - range.start];
-            x[k - range.start] = relax::<T, COULOMB, EXACT>(pass, detail, k, &last, &mut pairs, &mut sums);
+            x[k - range.start] = relax::<T, LAW, EXACT>(pass, detail, k, &last, &mut pairs, &mut sums);
             k += 1;
             if k == range.end || !general.continues[k - general.first] {
                 break;
@@ -292,11 +295,13 @@ pub(crate) unsafe fn sweep(
     ) -> Sums {
         // SAFETY: the caller's promise.
         unsafe {
-            match (pass.rule.law, pass.rule.exact) {
-                (Friction::Coulomb, true) => sweep_slots::<T, true, true>(pass, general, range, bodies, x),
-                (Friction::Coulomb, false) => sweep_slots::<T, true, false>(pass, general, range, bodies, x),
-                (Friction::Associated, true) => sweep_slots::<T, false, true>(pass, general, range, bodies, x),
-                (Friction::Associated, false) => sweep_slots::<T, false, false>(pass, general, range, bodies, x),
+            match (pass.rule.kind(), pass.rule.exact) {
+                (COULOMB, true) => sweep_slots::<T, COULOMB, true>(pass, general, range, bodies, x),
+                (COULOMB, false) => sweep_slots::<T, COULOMB, false>(pass, general, range, bodies, x),
+                (LAGGED, true) => sweep_slots::<T, LAGGED, true>(pass, general, range, bodies, x),
+                (LAGGED, false) => sweep_slots::<T, LAGGED, false>(pass, general, range, bodies, x),
+                (_, true) => sweep_slots::<T, ASSOCIATED, true>(pass, general, range, bodies, x),
+                (_, false) => sweep_slots::<T, ASSOCIATED, false>(pass, general, range, bodies, x),
             }
         }
     }

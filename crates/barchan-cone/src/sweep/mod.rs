@@ -19,6 +19,7 @@ use crate::problem::rows::add_residual;
 use crate::{BodyVec, ConeProblem, ContactVec, Criterion, Friction, MatrixFree};
 use barchan_parallel::{Disjoint, fold_chunks, for_chunks, for_chunks_mut, reserve_with_slack, reshape};
 use general::{Details, General};
+use glam::DVec3;
 pub(crate) use matrix::RowSweeps;
 pub use matrix::RowsIterate;
 use plan::{Group, NONE, Plan};
@@ -79,6 +80,25 @@ pub struct Rule {
     pub relaxation: f64,
     /// The part λ of the new value, the rest being of the old one.
     pub blend: f64,
+    /// For the associated law: how De Saxcé's term, which makes it Coulomb's, follows the sweeps.
+    pub lag: Option<Lag>,
+}
+
+/// De Saxcé's term s = μ|u_t| of a contact, as sweeps of the associated law have it: after each relaxation
+/// s ← s + θ(μ(√(|u_t|² + ε²) − ε) − s).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lag {
+    /// The part θ of the new value.
+    pub follow: f64,
+    /// The speed ε below which the term is rounded off.
+    pub rounding: f64,
+}
+
+impl Lag {
+    /// μ(√(|u_t|² + ε²) − ε) of a velocity in the frame of its contact, the normal first.
+    pub(crate) fn slip(&self, u: DVec3, μ: f64) -> f64 {
+        μ * ((u.y * u.y + u.z * u.z + self.rounding * self.rounding).sqrt() - self.rounding)
+    }
 }
 
 /// What a sweep measured on its way from y to x.
@@ -118,6 +138,9 @@ pub trait Relaxation: ConeProblem {
     /// every sweep the fetching of it.
     fn sweep(&mut self, present: &Self::Iterate, last: &mut Self::Iterate, β: f64, rule: &Rule) -> Swept;
 
+    /// Sets De Saxcé's terms of a lag to those of an iterate.
+    fn start_lag(&mut self, iterate: &Self::Iterate, lag: &Lag);
+
     /// One residual of an iterate, by the law of [`ConeProblem::set_law`].
     fn iterate_residual(&mut self, iterate: &Self::Iterate, criterion: Criterion) -> f64;
 }
@@ -135,6 +158,8 @@ pub(crate) struct SweepSpace {
     normals: Vec<V4>,
     bias: Vec<V4>,
     friction: Vec<F4>,
+    /// De Saxcé's terms, where they lag behind.
+    slip: Vec<F4>,
     /// The rest, of general contacts.
     details: Details,
     sums: Vec<Sums>,
@@ -199,6 +224,24 @@ impl MatrixFree<'_> {
         let mut bias = std::mem::take(&mut self.ws.sweep.bias);
         permute(&self.ws.sweep.plan, self.bias(), &mut bias);
         self.ws.sweep.bias = bias;
+    }
+
+    /// What the residuals of an iterate are computed from.
+    fn residual_pass<'a>(&'a self, iterate: &'a SweepIterate) -> round::ResidualPass<'a> {
+        let SweepSpace { plan, normals, bias, friction, details, .. } = &self.ws.sweep;
+        round::ResidualPass {
+            lanes: &plan.lanes,
+            records: &plan.records,
+            normals,
+            bias,
+            friction,
+            round: plan.round,
+            details: details.slots(),
+            γ: &iterate.γ,
+            w: &iterate.w,
+            η: self.η,
+            coulomb: self.coulomb(),
+        }
     }
 
     /// Bodies at y = present + β(present − last), with their scales.
@@ -384,9 +427,10 @@ impl Relaxation for MatrixFree<'_> {
     fn sweep(&mut self, present: &SweepIterate, last: &mut SweepIterate, β: f64, rule: &Rule) -> Swept {
         self.fill_bodies(present, last, β);
         self.note_shared(present, last, β);
-        let SweepSpace { plan, bodies, normals, bias, friction, details, sums: slots, .. } = &mut self.ws.sweep;
+        let SweepSpace { plan, bodies, normals, bias, friction, slip, details, sums: slots, .. } = &mut self.ws.sweep;
         reshape(slots, plan.groups.len());
-        let pass = round::Pass { lanes: &plan.lanes, normals, bias, friction, γ: &present.γ, β, rule: *rule };
+        let slip = Disjoint::new(slip);
+        let pass = round::Pass { lanes: &plan.lanes, normals, bias, friction, slip, γ: &present.γ, β, rule: *rule };
         let general = General { details, continues: &plan.continues, first: plan.round };
         let (out, moving, all) = (Disjoint::new(&mut last.γ), Disjoint::new(bodies), Disjoint::new(slots));
         for phase in &plan.phases {
@@ -421,25 +465,20 @@ impl Relaxation for MatrixFree<'_> {
         }
     }
 
+    fn start_lag(&mut self, iterate: &SweepIterate, lag: &Lag) {
+        let mut slip = std::mem::take(&mut self.ws.sweep.slip);
+        reshape(&mut slip, self.ws.sweep.plan.lanes.len());
+        let pass = self.residual_pass(iterate);
+        for_chunks_mut(&mut slip[..], BODY_CHUNK, |range, slip| round::slips(&pass, lag, range, slip));
+        self.ws.sweep.slip = slip;
+    }
+
     fn iterate_residual(&mut self, iterate: &SweepIterate, criterion: Criterion) -> f64 {
-        let coulomb = self.law == Friction::Coulomb;
-        let space = &mut self.ws.sweep;
-        let plan = &space.plan;
-        let pass = round::ResidualPass {
-            lanes: &plan.lanes,
-            records: &plan.records,
-            normals: &space.normals,
-            bias: &space.bias,
-            friction: &space.friction,
-            round: plan.round,
-            details: space.details.slots(),
-            γ: &iterate.γ,
-            w: &iterate.w,
-            η: self.η,
-            coulomb,
-        };
+        let mut slots = std::mem::take(&mut self.ws.sweep.sums);
+        let pass = self.residual_pass(iterate);
         let body = |range: Range<usize>| round::residuals(&pass, range);
-        let mut sums = fold_chunks(plan.lanes.len(), BODY_CHUNK, &mut space.sums, Sums::default(), body, Sums::add);
+        let mut sums = fold_chunks(pass.lanes.len(), BODY_CHUNK, &mut slots, Sums::default(), body, Sums::add);
+        self.ws.sweep.sums = slots;
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
             let g = row.velocity(&iterate.w) + self.bias().rows[k];
             add_residual(&mut sums, iterate.rows[k], g, self.η);

@@ -6,7 +6,7 @@
 
 use super::general::Detail;
 use super::plan::Record;
-use super::{BodyRecord, Rule};
+use super::{BodyRecord, Lag, Rule};
 use crate::Friction;
 use crate::lanes::{F4, LANES, Lanes, V3, V4};
 use crate::operator::contactwise::{LaneSums, Sums, slip};
@@ -21,6 +21,8 @@ pub(crate) struct Pass<'a> {
     pub(crate) normals: &'a [V4],
     pub(crate) bias: &'a [V4],
     pub(crate) friction: &'a [F4],
+    /// De Saxcé's terms: each group writes its own slots.
+    pub(crate) slip: Disjoint<'a, F4>,
     pub(crate) γ: &'a [V4],
     pub(crate) β: f64,
     pub(crate) rule: Rule,
@@ -65,6 +67,30 @@ impl<T: Lanes> Bodies<T> {
     }
 }
 
+/// The laws that kernels are compiled for: the associated one, Coulomb's by exact one-contact solves, and Coulomb's
+/// by the associated one with De Saxcé's term lagging behind.
+pub(crate) const ASSOCIATED: u8 = 0;
+pub(crate) const COULOMB: u8 = 1;
+pub(crate) const LAGGED: u8 = 2;
+
+impl Rule {
+    /// The law for which a kernel is compiled.
+    pub(crate) fn kind(&self) -> u8 {
+        match (self.law, self.lag) {
+            (Friction::Coulomb, None) => COULOMB,
+            (Friction::Coulomb, Some(_)) => LAGGED,
+            (Friction::Associated, _) => ASSOCIATED,
+        }
+    }
+
+    /// De Saxcé's terms after a relaxation that has left the velocities u.
+    #[inline(always)]
+    pub(crate) fn follow<T: Lanes>(&self, s: T, u: V3<T>, n: V3<T>, μ: T) -> T {
+        let lag = self.lag.unwrap_or(Lag { follow: 1.0, rounding: 0.0 });
+        s + T::splat(lag.follow) * (slip(u, n, μ, lag.rounding) - s)
+    }
+}
+
 /// The impulse of the exact Coulomb law from the unconstrained one: an open contact has none, a
 /// sliding one as much friction as it can bear.
 #[inline(always)]
@@ -82,7 +108,7 @@ pub(crate) fn clip4<T: Lanes>(z: V3<T>, n: V3<T>, μ: T) -> V3<T> {
 /// # Safety
 /// As [`sweep`].
 #[inline(always)]
-unsafe fn sweep_batches<T: Lanes, const COULOMB: bool, const EXACT: bool>(
+unsafe fn sweep_batches<T: Lanes, const LAW: u8, const EXACT: bool>(
     pass: &Pass<'_>,
     range: Range<usize>,
     bodies: &Disjoint<'_, BodyRecord>,
@@ -110,11 +136,21 @@ unsafe fn sweep_batches<T: Lanes, const COULOMB: bool, const EXACT: bool>(
         }
         let along_t = (if EXACT { one } else { ω }) / a_t;
         let κ = a_t / a_n;
-        let z = y - g * along_t - n * (g.dot(n) * (along_t * κ - along_t));
-        let solved = if COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, κ) };
+        let mut z = y - g * along_t - n * (g.dot(n) * (along_t * κ - along_t));
+        // SAFETY: the caller's promise: slots belong to one group.
+        let s = if LAW == LAGGED { T::load(unsafe { pass.slip.get(k) }) } else { T::splat(0.0) };
+        if LAW == LAGGED {
+            z = z - n * (s * along_t * κ);
+        }
+        let solved = if LAW == COULOMB { clip4(z, n, μ) } else { project4(z, n, μ, κ) };
         let d = (solved - y) * (if EXACT { ω * blend } else { blend });
         let next = y + d;
         *x = next.store();
+        if LAW == LAGGED {
+            let u = g + d * a_t;
+            // SAFETY: as above.
+            unsafe { pass.slip.write(k, pass.rule.follow(s, u, n, μ).store()) };
+        }
 
         // What it does to the bodies.
         let m = n.cross(d);
@@ -158,11 +194,13 @@ pub(crate) unsafe fn sweep(
     ) -> Sums {
         // SAFETY: the caller's promise.
         unsafe {
-            match (pass.rule.law, pass.rule.exact) {
-                (Friction::Coulomb, true) => sweep_batches::<T, true, true>(pass, range, bodies, x),
-                (Friction::Coulomb, false) => sweep_batches::<T, true, false>(pass, range, bodies, x),
-                (Friction::Associated, true) => sweep_batches::<T, false, true>(pass, range, bodies, x),
-                (Friction::Associated, false) => sweep_batches::<T, false, false>(pass, range, bodies, x),
+            match (pass.rule.kind(), pass.rule.exact) {
+                (COULOMB, true) => sweep_batches::<T, COULOMB, true>(pass, range, bodies, x),
+                (COULOMB, false) => sweep_batches::<T, COULOMB, false>(pass, range, bodies, x),
+                (LAGGED, true) => sweep_batches::<T, LAGGED, true>(pass, range, bodies, x),
+                (LAGGED, false) => sweep_batches::<T, LAGGED, false>(pass, range, bodies, x),
+                (_, true) => sweep_batches::<T, ASSOCIATED, true>(pass, range, bodies, x),
+                (_, false) => sweep_batches::<T, ASSOCIATED, false>(pass, range, bodies, x),
             }
         }
     }
@@ -202,7 +240,33 @@ pub(crate) struct ResidualPass<'a> {
     pub(crate) γ: &'a [V4],
     pub(crate) w: &'a [Twist],
     pub(crate) η: f64,
-    pub(crate) coulomb: bool,
+    pub(crate) coulomb: Option<f64>,
+}
+
+impl ResidualPass<'_> {
+    /// The velocities Aγ + b of a slot.
+    #[inline(always)]
+    fn velocity<T: Lanes>(&self, k: usize) -> V3<T> {
+        let [ids_a, ids_b] = &self.lanes[k];
+        let bodies = |ids: &[u32; LANES]| ids.map(|id| self.records[id as usize].body);
+        let (a, b) = (gather::<T>(self.w, bodies(ids_a)), gather::<T>(self.w, bodies(ids_b)));
+        let g = V3::load(&self.bias[k]) + a[0] - b[0];
+        match k.checked_sub(self.round) {
+            None => g + V3::load(&self.normals[k]).cross(a[1] + b[1]),
+            Some(general) => {
+                let [arm_a, arm_b] = &self.details[general].arms;
+                g + a[1].cross(V3::load(arm_a)) - b[1].cross(V3::load(arm_b))
+            }
+        }
+    }
+}
+
+/// De Saxcé's terms of some batches.
+pub(crate) fn slips(pass: &ResidualPass<'_>, lag: &Lag, range: Range<usize>, to: &mut [F4]) {
+    for (to, k) in to.iter_mut().zip(range) {
+        let n = V3::<F4>::load(&pass.normals[k]);
+        *to = slip(pass.velocity(k), n, pass.friction[k], lag.rounding).store();
+    }
 }
 
 /// The residuals of some batches.
@@ -225,21 +289,11 @@ pub(crate) fn residuals(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
 fn residual_batches<T: Lanes>(pass: &ResidualPass<'_>, range: Range<usize>) -> Sums {
     let mut sums = LaneSums::<T>::zero();
     for k in range {
-        let [ids_a, ids_b] = &pass.lanes[k];
         let n = V3::<T>::load(&pass.normals[k]);
-        let bodies = |ids: &[u32; LANES]| ids.map(|id| pass.records[id as usize].body);
-        let (a, b) = (gather::<T>(pass.w, bodies(ids_a)), gather::<T>(pass.w, bodies(ids_b)));
-        let mut g = V3::load(&pass.bias[k]) + a[0] - b[0];
-        g = match k.checked_sub(pass.round) {
-            None => g + n.cross(a[1] + b[1]),
-            Some(general) => {
-                let [arm_a, arm_b] = &pass.details[general].arms;
-                g + a[1].cross(V3::load(arm_a)) - b[1].cross(V3::load(arm_b))
-            }
-        };
+        let mut g = pass.velocity::<T>(k);
         let (γ, μ) = (V3::load(&pass.γ[k]), T::load(&pass.friction[k]));
-        if pass.coulomb {
-            g = g + n * slip(g, n, μ);
+        if let Some(ε) = pass.coulomb {
+            g = g + n * slip(g, n, μ, ε);
         }
         sums.add_natural(γ, g, n, μ, pass.η);
         sums.add_violations(γ, g, n, μ);

@@ -29,6 +29,7 @@ pub struct Assembly {
     geometry: Geometry,
     friction: ContactScalars,
     bias: ContactVec,
+    slip_rounding: f64,
 }
 
 /// What assembly reads.
@@ -46,6 +47,8 @@ pub struct AssemblyInput<'a> {
     pub options: &'a ContactOptions,
     /// The length of the step.
     pub h: f64,
+    /// The mean change of velocity by forces in it.
+    pub force_speed: f64,
 }
 
 /// Velocity of the point at `arm` from the centre.
@@ -114,6 +117,7 @@ impl Assembly {
     pub fn fill(&mut self, from: &AssemblyInput<'_>) {
         let AssemblyInput { world, free, contacts, options, h, .. } = *from;
         let (bodies, m) = (&world.bodies, contacts.len());
+        self.slip_rounding = options.slip_rounding * from.force_speed;
         self.inverse_mass.clone_from(&bodies.inverse_mass);
         self.friction.resize(m);
         self.bias.resize(m);
@@ -174,8 +178,9 @@ impl Assembly {
 
     /// The same from pairs and normals of the contacts.
     pub(crate) fn with<'a>(&'a self, pairs: &'a [[u32; 2]], normals: &'a ContactVec) -> ProblemRef<'a> {
-        let Self { inverse_mass, geometry, friction, bias } = self;
-        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows: &[], bias }
+        let Self { inverse_mass, geometry, friction, bias, slip_rounding } = self;
+        let slip_rounding = *slip_rounding;
+        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows: &[], bias, slip_rounding }
     }
 }
 

@@ -17,10 +17,13 @@ pub struct ContactOptions {
     pub recovery_cap: f64,
     /// Approach speed below which a contact does not bounce, in units of |gravity|·step.
     pub restitution_threshold: f64,
+    /// Speed ε below which Coulomb's law is rounded off, in units of what forces change velocities by in a step: a
+    /// contact that slides more slowly opens by up to hμε. Zero for the exact law, which takes more iterations.
+    pub slip_rounding: f64,
 }
 
 impl Default for ContactOptions {
     fn default() -> Self {
-        Self { margin: 0.02, recovery: 0.2, recovery_cap: 0.01, restitution_threshold: 2.0 }
+        Self { margin: 0.02, recovery: 0.2, recovery_cap: 0.01, restitution_threshold: 2.0, slip_rounding: 0.0 }
     }
 }

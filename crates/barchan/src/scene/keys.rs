@@ -175,6 +175,10 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("recovery", "fraction of a penetration that is removed a step"),
             key("recovery_cap", "cap of that removal, in radii a step"),
             key("restitution_threshold", "no bounce below this speed, in |gravity| * step"),
+            key(
+                "slip_rounding",
+                "Coulomb's law is rounded off below this slip, in acceleration by forces * step; 0: exact",
+            ),
         ],
     },
     Section {

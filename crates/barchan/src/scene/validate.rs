@@ -152,6 +152,7 @@ impl Check<'_> {
         self.fraction("contact.recovery", contact.recovery);
         self.not_negative("contact.recovery_cap", contact.recovery_cap);
         self.not_negative("contact.restitution_threshold", contact.restitution_threshold);
+        self.not_negative("contact.slip_rounding", contact.slip_rounding);
         self.not_negative("output.frame_interval", output.frame_interval);
         self.not_negative("checkpoint.seconds", checkpoint.seconds);
     }

@@ -4,8 +4,8 @@
 //! uphill. Coulomb's law has no objective: the residual has to tell there whether momentum has led
 //! astray, and how much of it is safe is found by trying.
 
-use crate::Swept;
 use crate::solver::stopping::Stopping;
+use crate::{Friction, Rule, Swept};
 
 /// Momentum after k sweeps without restart is β = k/(k + r), where r goes from 2 to 5 in the first
 /// hundred sweeps. A small r is best for few digits, and makes the residual swing later. To S1's
@@ -25,6 +25,8 @@ const SWINGS: u32 = 200;
 /// all of it may be too much: on settled beds 0.9 is best, and 0.95 leads astray. It grows when
 /// the residual has halved in not too few sweeps, and shrinks when it has led astray.
 const CAUTIOUS: f64 = 0.9;
+/// The same where De Saxcé's term lags behind and is rounded off.
+const LAGGED: f64 = 0.95;
 const BOLDER: f64 = 0.8;
 const HUMBLER: f64 = 4.0;
 /// Sweeps of progress after which momentum may grow.
@@ -42,7 +44,8 @@ pub(super) enum Acceleration {
 /// The momentum of a solve.
 pub(super) struct Momentum {
     acceleration: Acceleration,
-    is_coulomb: bool,
+    /// Whether the residual has to watch it.
+    is_watched: bool,
     β: f64,
     /// Sweeps since the last restart.
     age: f64,
@@ -55,9 +58,14 @@ pub(super) struct Momentum {
 
 impl Momentum {
     /// No momentum yet, after so many sweeps.
-    pub(super) fn new(acceleration: Acceleration, is_coulomb: bool, sweeps: u32) -> Self {
-        let limit = if is_coulomb { CAUTIOUS } else { 1.0 };
-        Self { acceleration, is_coulomb, β: 0.0, age: 0.0, limit, since: sweeps, residual_then: 0.0 }
+    pub(super) fn new(acceleration: Acceleration, rule: &Rule, sweeps: u32) -> Self {
+        let limit = match (rule.law, rule.lag) {
+            (Friction::Associated, _) => 1.0,
+            (Friction::Coulomb, Some(_)) => LAGGED,
+            (Friction::Coulomb, None) => CAUTIOUS,
+        };
+        let is_watched = rule.law == Friction::Coulomb && acceleration != Acceleration::None;
+        Self { acceleration, is_watched, β: 0.0, age: 0.0, limit, since: sweeps, residual_then: 0.0 }
     }
 
     /// The β of the next sweep.
@@ -76,7 +84,7 @@ impl Momentum {
     /// After a residual that is the best so far: the limit grows with progress.
     pub(super) fn reward(&mut self, residual: f64, sweep: u32) {
         let sweeps = sweep - self.since;
-        if self.is_coulomb && sweeps >= PROGRESS {
+        if self.is_watched && sweeps >= PROGRESS {
             if sweeps < 2 * PROGRESS && residual <= 0.5 * self.residual_then {
                 self.limit = 1.0 - BOLDER * (1.0 - self.limit);
             }
@@ -87,7 +95,7 @@ impl Momentum {
 
     /// Whether the residual says that momentum has led astray. It is dropped then, and the limit lower.
     pub(super) fn drop_if_astray(&mut self, residual: f64, sweep: u32, stopping: &Stopping) -> bool {
-        let is_watched = self.is_coulomb && self.acceleration != Acceleration::None && self.limit > 0.0;
+        let is_watched = self.is_watched && self.limit > 0.0;
         let swings = sweep - stopping.best_iteration().max(self.since) > SWINGS;
         let is_astray = residual > ASTRAY * stopping.best_residual() || swings;
         if !is_watched || !is_astray {
