@@ -3,6 +3,7 @@
 //! Everything goes through here: nothing else turns an address or a length of the file into an
 //! index.
 
+use crate::allowance::Allowance;
 use crate::error::Fault;
 
 /// The whole file, with what its superblock says about addresses.
@@ -15,6 +16,8 @@ pub(crate) struct Source<'a> {
     pub(crate) offset_size: u8,
     /// Bytes of a length.
     pub(crate) length_size: u8,
+    /// What filters may still yield.
+    pub(crate) allowance: &'a Allowance,
 }
 
 impl<'a> Source<'a> {

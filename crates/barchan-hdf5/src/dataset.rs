@@ -1,11 +1,12 @@
 //! An array: its description, and its elements from wherever they are.
 
+use crate::allowance::DEFLATE_RATIO;
 use crate::bytes::Source;
 use crate::chunks::{self, Grid};
 use crate::dataspace::Dataspace;
 use crate::datatype::{Datatype, Kind};
 use crate::error::{Error, Fault};
-use crate::filters::{self, DEFLATE_RATIO, Filter};
+use crate::filters::{self, Filter};
 use crate::header::{DATASPACE, DATATYPE, EXTERNAL, FILTERS, Header, LAYOUT};
 use crate::layout::{Chunked, Layout};
 use std::borrow::Cow;
@@ -110,6 +111,8 @@ impl<'a> Dataset<'a> {
             return Err(Fault::new(what));
         }
         let chunks = chunks::locate(self.source, layout, &grid, !self.filters.is_empty())?;
+        let inflations = self.filters.iter().filter(|filter| **filter == Filter::Deflate).count() as u64;
+        self.source.allowance.spend(inflations.saturating_mul(chunks.len() as u64), grid.chunk_size)?;
         let mut data = Vec::new();
         let room = usize::try_from(size).ok().filter(|size| data.try_reserve_exact(*size).is_ok());
         let room = room.ok_or_else(|| Fault::new(format!("there is no memory for {size} bytes of data")))?;
@@ -160,5 +163,63 @@ impl<'a> Dataset<'a> {
             let to = to as usize * element;
             data[to..to + run].copy_from_slice(&chunk[from..from + run]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allowance::Allowance;
+    use crate::layout::Index;
+    use miniz_oxide::deflate::compress_to_vec_zlib;
+
+    /// Bytes of a chunk.
+    const CHUNK: u64 = 1 << 20;
+
+    /// A file that is one tree with so many chunks, all of them the same bytes: a mebibyte of zeros, deflated.
+    /// The array has a byte of each.
+    fn bomb(chunks: u16) -> Vec<u8> {
+        let stored = compress_to_vec_zlib(&[0; CHUNK as usize], 9);
+        let mut file = b"TREE\x01\x00".to_vec();
+        file.extend(chunks.to_le_bytes());
+        file.extend([0xff; 16]);
+        let entry = 4 + 4 + 3 * 8 + 8;
+        let address = file.len() as u64 + u64::from(chunks) * entry;
+        for k in 0..u64::from(chunks) {
+            file.extend((stored.len() as u32).to_le_bytes());
+            file.extend(0_u32.to_le_bytes());
+            [k, 0, 0, address].iter().for_each(|number| file.extend(number.to_le_bytes()));
+        }
+        file.extend(stored);
+        file
+    }
+
+    fn dataset(source: Source<'_>, chunks: u16) -> Dataset<'_> {
+        let shape = vec![chunks.into(), 1];
+        Dataset {
+            path: "bomb".into(),
+            source,
+            space: Dataspace { count: chunks.into(), largest: shape.clone(), shape },
+            datatype: Datatype::byte(),
+            layout: Layout::Chunked(Chunked { shape: vec![1, CHUNK], element: 1, index: Index::Tree(Some(0)) }),
+            filters: vec![Filter::Deflate],
+        }
+    }
+
+    #[test]
+    fn a_small_file_does_not_inflate_without_limit() {
+        let bytes = bomb(1);
+        let allowance = Allowance::new(bytes.len() as u64);
+        let source = Source { bytes: &bytes, base: 0, offset_size: 8, length_size: 8, allowance: &allowance };
+        assert_eq!(dataset(source, 1).numbers().unwrap(), [0.0]);
+        // Another array with the same data, and so on.
+        let error = dataset(source, 1).numbers().unwrap_err().to_string();
+        assert!(error.starts_with("bomb: 1 chunks of 1048576 bytes are more than the "), "{error}");
+
+        let bytes = bomb(1000);
+        let allowance = Allowance::new(bytes.len() as u64);
+        let source = Source { bytes: &bytes, base: 0, offset_size: 8, length_size: 8, allowance: &allowance };
+        let error = dataset(source, 1000).numbers().unwrap_err().to_string();
+        assert!(error.starts_with("bomb: 1000 chunks of 1048576 bytes are more than the "), "{error}");
     }
 }

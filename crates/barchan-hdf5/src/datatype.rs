@@ -36,6 +36,12 @@ const CLASSES: &[&str] = &[
 ];
 
 impl Datatype {
+    /// The smallest of all.
+    #[cfg(test)]
+    pub(crate) fn byte() -> Self {
+        Self { kind: Kind::Unsigned, size: 1, big_endian: false }
+    }
+
     pub(crate) fn read(mut cursor: Cursor<'_>) -> Result<Self, Fault> {
         let start = cursor;
         // The version is in the upper half. It changes nothing for numbers.

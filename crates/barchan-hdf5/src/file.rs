@@ -1,5 +1,6 @@
 //! A file, and the way from a path to an object.
 
+use crate::allowance::Allowance;
 use crate::bytes::Source;
 use crate::dataset::Dataset;
 use crate::error::{Error, Fault};
@@ -12,6 +13,7 @@ use crate::superblock::Superblock;
 pub struct File {
     bytes: Vec<u8>,
     superblock: Superblock,
+    allowance: Allowance,
 }
 
 impl File {
@@ -20,8 +22,9 @@ impl File {
     /// # Errors
     /// If it is no HDF5 file, is cut off, or is of a version that cannot be read.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Error> {
-        let superblock = Superblock::read(&bytes).map_err(|fault| Error::new("", fault))?;
-        Ok(Self { bytes, superblock })
+        let allowance = Allowance::new(bytes.len() as u64);
+        let superblock = Superblock::read(&bytes, &allowance).map_err(|fault| Error::new("", fault))?;
+        Ok(Self { bytes, superblock, allowance })
     }
 
     /// Whether there is an object at a path such as `group/dataset`.
@@ -46,7 +49,7 @@ impl File {
 
     fn source(&self) -> Source<'_> {
         let Superblock { base, offset_size, length_size, .. } = self.superblock;
-        Source { bytes: &self.bytes, base, offset_size, length_size }
+        Source { bytes: &self.bytes, base, offset_size, length_size, allowance: &self.allowance }
     }
 
     /// The address of the header of an object.

@@ -5,8 +5,6 @@ use crate::checksum::fletcher32;
 use crate::error::Fault;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
-/// The most that deflate can save: 1032 bytes of one.
-pub(crate) const DEFLATE_RATIO: u64 = 1032;
 /// Bytes of Fletcher's checksum.
 const CHECKSUM: usize = 4;
 

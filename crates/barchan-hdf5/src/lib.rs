@@ -26,6 +26,7 @@
 //! | `dataspace`, `datatype`, `layout` | IV.A.2: the messages that describe an array |
 //! | `chunks` | III.A.1, VII: where the chunks of an array are |
 //! | `filters` | what was done to a chunk before it was written |
+//! | `allowance` | how much a file may yield when that is undone |
 //! | `dataset` | an array from all of these |
 //! | `write` | the same from the other side |
 //!
@@ -34,6 +35,7 @@
 //! without end (both in their newer forms only), data in other files, and HDF5 files that begin
 //! behind something else. Each is refused by name. And writing in chunks, or compressed.
 
+mod allowance;
 mod bytes;
 mod checksum;
 mod chunks;

@@ -1,5 +1,6 @@
 //! How a file begins (section II): the sizes of addresses and lengths, and the root group.
 
+use crate::allowance::Allowance;
 use crate::bytes::Source;
 use crate::error::Fault;
 
@@ -17,8 +18,8 @@ pub(crate) struct Superblock {
 }
 
 impl Superblock {
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Fault> {
-        let mut source = Source { bytes, base: 0, offset_size: 8, length_size: 8 };
+    pub(crate) fn read(bytes: &[u8], allowance: &Allowance) -> Result<Self, Fault> {
+        let mut source = Source { bytes, base: 0, offset_size: 8, length_size: 8, allowance };
         let start = source.at(0, "a superblock")?;
         let mut cursor = start;
         cursor.signature(SIGNATURE, "an HDF5 file")?;
