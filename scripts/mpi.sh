@@ -13,8 +13,8 @@ source "$root/scripts/packages.sh"
 library=${1:-openmpi}
 target=${CARGO_TARGET_DIR:-$root/target}
 
-# What is missing, by what it provides: the compiler wrapper, the launcher, and libclang, which
-# makes the bindings.
+# What is missing, by what it provides: the compiler wrapper with headers and library, the launcher, and
+# libclang, which makes the bindings.
 missing=()
 case $library in
 openmpi)
@@ -41,15 +41,15 @@ if ! command -v "$MPICC" >/dev/null && ! command -v apt-get >/dev/null && comman
     export MPICC=mpicc
     launcher[0]=mpirun
 fi
-if ! command -v "$MPICC" >/dev/null || ! command -v "${launcher[0]}" >/dev/null; then
+if ! has_mpi "$MPICC" "${launcher[0]}"; then
     missing+=("${packages[@]}")
 fi
-if [ -z "${LIBCLANG_PATH:-}" ] && ! compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null &&
-    ! compgen -G '/usr/lib*/libclang.so*' >/dev/null; then
+if [ -z "${LIBCLANG_PATH:-}" ] && ! has_libclang /usr/lib/llvm-*/lib /usr/lib*; then
     missing+=(libclang-dev)
 fi
 if [ "${#missing[@]}" -gt 0 ]; then
     install_packages "${missing[@]}"
+    has_mpi "$MPICC" "${launcher[0]}" || die "$MPICC still makes no program with mpi.h, or there is no ${launcher[0]}"
 fi
 mkdir -p "$target"
 target=$(cd "$target" && pwd)

@@ -46,7 +46,7 @@ stage() {
 install_missing() {
     local missing=()
     # Rust links with the C compiler; the frames are read in a Python environment of their own.
-    command -v cc >/dev/null || missing+=(gcc libc6-dev)
+    makes_programs cc stdio.h 'return puts("");' || missing+=(gcc libc6-dev)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     # Frames are drawn without a screen.
     ldconfig -p | grep 'libEGL\.so\.1' >/dev/null || missing+=(libegl1)
@@ -135,6 +135,7 @@ vtk() {
 }
 
 install_missing
+stage "scripts" "$root/tests/scripts/packages.sh"
 stage "formatting" cargo fmt --all --check
 stage "lints" cargo clippy --workspace --all-targets -- -D warnings
 stage "tests" cargo test --workspace
