@@ -29,6 +29,12 @@ export async function serve(barchan, ...args) {
     return { address, end, ended };
 }
 
+// Where the page at this address has its socket, with the token.
+export function socketOf(address) {
+    const { host, search } = new URL(address);
+    return `ws://${host}/socket${search}`;
+}
+
 // Starts `barchan view`.
 export const view = (barchan, ...args) => serve(barchan, "view", ...args, "--no-open", "--threads", "1");
 

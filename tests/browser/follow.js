@@ -3,10 +3,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { open, screenshot } from "./browser.js";
-import { serve, start, view } from "./command.js";
+import { serve, socketOf, start, view } from "./command.js";
+import { Tunnel } from "./tunnel.js";
 import { look } from "./pixels.js";
 
-const at = (address) => ({ allowed: (url) => url.startsWith(address.replace("http", "ws")) });
+const at = (address) => ({ allowed: (url) => url === socketOf(address) });
 const sign = (page) => page.textContent("#status");
 
 // Waits for a text of the page.
@@ -63,18 +64,24 @@ export async function shortRun(browser, barchan, runs, checks) {
     await close();
 }
 
-// A server that goes and comes back.
+// A connection that goes and comes back, and then another server in the place of the first.
 export async function comesBack(browser, barchan, checks) {
     const first = await view(barchan, "bounce", "--paused", "--port", "0");
-    const { page, close } = await open(browser, first.address, at(first.address));
+    const tunnel = await Tunnel.to(first.address);
+    const { page, close } = await open(browser, tunnel.address, at(tunnel.address));
     await page.waitForFunction(() => barchan.live.status?.state === "paused");
-    await first.end();
+    await tunnel.cut();
     await until(page, "#live-connection", (text) => text.startsWith("connection lost"), "the loss of the connection");
     checks.that((await sign(page)) === "connection lost", "without a connection nobody says how it stands", await sign(page));
-    const second = await view(barchan, "bounce", "--paused", "--port", new URL(first.address).port);
+    await tunnel.open();
     await until(page, "#live-connection", (text) => text === "connected", "the connection");
     await until(page, "#status", (text) => text === "paused", "the state");
     checks.that(true, "the page connects by itself when the server is back");
+    await tunnel.cut();
+    await first.end();
+    const second = await view(barchan, "bounce", "--paused", "--port", new URL(tunnel.address).port);
+    await until(page, "#live-connection", (text) => text.startsWith("another server is here now"), "the other server");
+    checks.that(true, "a server with another token says that it is another");
     await second.end();
     await close();
 }

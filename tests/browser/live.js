@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { open, screenshot, settle } from "./browser.js";
-import { view } from "./command.js";
+import { socketOf, view } from "./command.js";
 import { curves, drawn, look } from "./pixels.js";
 
 // Steps until 300 spheres lie.
@@ -42,8 +42,8 @@ const frames = (page) => page.evaluate(() => barchan.live.frames);
 // A scene that runs.
 export async function liveScene(browser, barchan, checks) {
     const { address, end } = await view(barchan, "sedimentation", "--set", "bodies=300", "--set", "time.end=1000");
-    checks.that(/^http:\/\/127\.0\.0\.1:\d+\/$/.test(address), "the address is one of this machine", address);
-    const socket = (url) => url.startsWith(address.replace("http", "ws"));
+    checks.that(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]{32}$/.test(address), "the address is one of this machine, with a token", address);
+    const socket = (url) => url === socketOf(address);
     const { page, troubles, close } = await open(browser, address, { allowed: socket });
 
     await until(page, (status) => status.state === "running" && status.step > 5);
@@ -164,18 +164,21 @@ async function keep(page, barchan, checks) {
     checks.that(code === 0, "and can be run", stderr);
 }
 
-// A page of another origin must not get through.
+// A page of another origin must not get through, nor anybody without the token.
 export async function foreignPage(browser, barchan, checks) {
     const { address, end } = await view(barchan, "bounce", "--paused");
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.setContent("<p>another page</p>");
     const outcome = await page.evaluate((address) => new Promise((done) => {
-        const socket = new WebSocket(`${address.replace("http", "ws")}socket`);
+        const socket = new WebSocket(address);
         socket.onopen = () => done("open");
         socket.onerror = () => done("refused");
-    }), address);
+    }), socketOf(address));
     checks.that(outcome === "refused", "a page of another origin is refused", outcome);
+    const answer = await page.goto(`${new URL(address).origin}/`);
+    checks.that(answer.status() === 403, "without the token there is no page", answer.status());
+    checks.that((await page.textContent("body")).includes("?token="), "and it says what is missing", await page.textContent("body"));
     await context.close();
     await end();
 }
@@ -183,7 +186,7 @@ export async function foreignPage(browser, barchan, checks) {
 // A run that is written down.
 export async function storedRun(browser, barchan, directory, checks) {
     const { address, end } = await view(barchan, directory);
-    const socket = (url) => url.startsWith(address.replace("http", "ws"));
+    const socket = (url) => url === socketOf(address);
     const { page, troubles, close } = await open(browser, address, { allowed: socket });
     await until(page, (status) => status.state === "ended");
     await newFrame(page, 0);

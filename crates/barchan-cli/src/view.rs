@@ -65,7 +65,10 @@ fn follow(args: &ViewArgs, directory: &Path) -> Result<(), Failure> {
 /// Starts the server.
 pub(crate) fn serve(place: ListenAddress, page: String, hub: &Arc<Hub>) -> Result<Server, Failure> {
     if !place.address.is_loopback() {
-        note(format_args!("warning: whoever reaches {} can watch this run and steer it", place.address));
+        note(format_args!(
+            "warning: whoever reaches {} and has its token can watch this run and steer it; nothing is encrypted",
+            place.address
+        ));
     }
     Server::start(place, page, Arc::clone(hub), Limits::default()).map_err(|error| {
         let port = place.port.map_or_else(String::new, |port| format!(", port {port}"));

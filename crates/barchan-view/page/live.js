@@ -85,7 +85,7 @@
     const takeStep = () => live.hello?.controls.step && send({ type: "step" });
     const goBack = () => live.hello?.controls.reset && send({ type: "reset" });
     // The server has it under this name, with the numbers that viewers have set.
-    const saveScene = () => make("a", { href: "scene.toml", download: "" }).click();
+    const saveScene = () => make("a", { href: `scene.toml${location.search}`, download: "" }).click();
     for (const [button, act] of [[play, togglePlay], [step, takeStep], [reset, goBack], [save, saveScene]]) button.addEventListener("click", act);
     speed.addEventListener("change", () => send({ type: "speed", value: speed.value === "" ? null : Number(speed.value) }));
 
@@ -292,7 +292,8 @@
 
     function connect() {
         const scheme = location.protocol.replace("http", "ws");
-        socket = new WebSocket(`${scheme}//${location.host}/socket`);
+        // The query of the page has the token, which the server asks of everybody.
+        socket = new WebSocket(`${scheme}//${location.host}/socket${location.search}`);
         socket.binaryType = "arraybuffer";
         socket.addEventListener("open", () => {
             retry = RETRY[0];
@@ -302,7 +303,8 @@
             send({ type: "ready" });
         });
         socket.addEventListener("message", hear);
-        socket.addEventListener("close", () => {
+        socket.addEventListener("close", async () => {
+            const cameIn = live.connected;
             live.connected = false;
             if (live.over) {
                 connection.textContent = "the run is over";
@@ -313,9 +315,22 @@
             barchan.setStatus?.("incomplete", "connection lost");
             for (const name of ["state", "pace", "rate", "fps"]) facts[name].textContent = "";
             if (live.status) facts.state.textContent = `last heard of at step ${live.status.step}`;
+            if (!cameIn && (await isAnother())) {
+                connection.textContent = "another server is here now: open the address that it has printed";
+                return;
+            }
             tryAgain(retry);
             retry = Math.min(RETRY[1], 2 * retry);
         });
+    }
+
+    // Whether a server is there that does not know the token of this page.
+    async function isAnother() {
+        try {
+            return (await fetch(location.href, { method: "HEAD", cache: "no-store" })).status === 403;
+        } catch {
+            return false;
+        }
     }
 
     // Waits, says how long, and connects.

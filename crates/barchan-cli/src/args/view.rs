@@ -15,13 +15,13 @@ pub(crate) struct ViewArgs {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
-    /// Threads to use; all there are by default. The result does not depend on it.
+    /// Threads to use. The result does not depend on it. [default: all there are]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=4096))]
     pub(crate) threads: Option<u32>,
-    /// Port to listen on; 8737 by default, or any that is free if that is taken.
+    /// Port to listen on; 0 for any that is free. [default: 8737, or any that is free if that is taken]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Address to listen on. Whoever reaches it can watch the run and steer it.
+    /// Address to listen on. Whoever reaches it and has its token can watch the run and steer it.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
     /// Opens no browser.

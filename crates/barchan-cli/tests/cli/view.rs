@@ -11,9 +11,11 @@ pub(crate) struct View {
     child: Child,
     out: BufReader<ChildStdout>,
     err: BufReader<ChildStderr>,
-    /// What it has said so far, and where it listens: `127.0.0.1:PORT`.
+    /// What it has said so far, where it listens: `127.0.0.1:PORT`, and what requests must have behind their path:
+    /// `?token=...`.
     told: String,
     address: String,
+    query: String,
 }
 
 impl View {
@@ -40,13 +42,15 @@ impl View {
         let out = child.stdout.take().unwrap();
         let err = child.stderr.take().unwrap();
         let told = String::new();
-        let address = String::new();
-        Self { child, out: BufReader::new(out), err: BufReader::new(err), told, address }
+        let [address, query] = [String::new(), String::new()];
+        Self { child, out: BufReader::new(out), err: BufReader::new(err), told, address, query }
     }
 
     fn find_address(&mut self, url: &str) {
-        let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix('/'));
-        self.address = address.unwrap_or_else(|| panic!("not an address: {url:?}")).to_owned();
+        let parts = url.strip_prefix("http://").and_then(|rest| rest.split_once('/'));
+        let (address, query) = parts.unwrap_or_else(|| panic!("not an address: {url:?}"));
+        assert!(query.starts_with("?token="), "no token: {url:?}");
+        (self.address, self.query) = (address.to_owned(), query.to_owned());
     }
 
     /// Waits for a line on standard error with this in it.
@@ -66,8 +70,13 @@ impl View {
         assert!(self.get("/socket", UPGRADE).starts_with("HTTP/1.1 101 "));
     }
 
-    /// The answer to a request.
+    /// The answer to a request with the token.
     fn get(&self, path: &str, more: &str) -> String {
+        self.get_bare(&format!("{path}{}", self.query), more)
+    }
+
+    /// The answer to a request as it is.
+    fn get_bare(&self, path: &str, more: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", self.address).unwrap();
@@ -105,6 +114,9 @@ fn a_view_tells_its_address_answers_and_ends() {
     assert!(view.get("/", "").starts_with("HTTP/1.1 200 OK"));
     assert!(view.get("/../scene.toml", "").starts_with("HTTP/1.1 404 "));
     assert!(view.get("/socket", UPGRADE).starts_with("HTTP/1.1 101 "));
+    for path in ["/", "/socket", "/scene.toml", "/socket?token=0123456789abcdef0123456789abcdef"] {
+        assert!(view.get_bare(path, UPGRADE).starts_with("HTTP/1.1 403 "), "{path}");
+    }
     assert!(view.get("/socket", &format!("{UPGRADE}Origin: http://evil.example\r\n")).starts_with("HTTP/1.1 403 "));
     // Another finds a port of its own, but not one that is taken.
     let other = View::start(&desk, "view bounce --no-open --paused");
@@ -128,8 +140,8 @@ fn a_run_directory_is_shown_and_nothing_else_is_taken_for_one() {
     let view = View::start(&desk, "view run --no-open");
     assert!(view.get("/", "").starts_with("HTTP/1.1 200 OK"));
     assert_eq!(view.end().code, 0);
-    std::fs::create_dir(desk.path("empty")).unwrap();
-    desk.barchan("view empty --no-open").refused(2, &["empty"]);
+    std::fs::create_dir(desk.path("bare")).unwrap();
+    desk.barchan("view bare --no-open").refused(2, &["bare"]);
     desk.barchan("view run --no-open --set gravity.2=0").refused(2, &["--set"]);
     desk.barchan("view nothing --no-open").refused(2, &["nothing"]);
     desk.barchan("view bounce --no-open --bind nowhere").refused(2, &["--bind"]);
@@ -144,7 +156,7 @@ fn a_run_with_viewers_has_the_same_result() {
     let mut view = View::of_run(&desk, &format!("{line} --out watched --json --quiet"));
     // One that asks and never reads, and one that goes at once.
     let mut silent = TcpStream::connect(&view.address).unwrap();
-    write!(silent, "GET /socket HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n", view.address).unwrap();
+    write!(silent, "GET /socket{} HTTP/1.1\r\nHost: {}\r\n{UPGRADE}\r\n", view.query, view.address).unwrap();
     // {"type":"ready"} behind a mask of zeros.
     silent.write_all(&[&[0x81, 0x90, 0, 0, 0, 0][..], b"{\"type\":\"ready\"}"].concat()).unwrap();
     view.visit();

@@ -1,7 +1,8 @@
 //! A viewer without eyes, for measurements: it asks for frames as fast as they come.
 
+use crate::server::Server;
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -20,10 +21,12 @@ impl Spectator {
     ///
     /// # Errors
     /// If there is no connection to be had.
-    pub fn join(address: SocketAddr) -> io::Result<Self> {
+    pub fn join(server: &Server) -> io::Result<Self> {
+        let address = server.address();
+        let path = server.token().on("/socket");
         let stream = TcpStream::connect(address)?;
         let theirs = stream.try_clone()?;
-        let (mut socket, _) = tungstenite::client(format!("ws://{address}/socket"), theirs)
+        let (mut socket, _) = tungstenite::client(format!("ws://{address}{path}"), theirs)
             .map_err(|e| io::Error::other(e.to_string()))?;
         let counts = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
         let own = Arc::clone(&counts);

@@ -1,4 +1,4 @@
-//! Who may talk to the server: pages that it has served itself, and programs.
+//! Which pages may talk to the server: those that it has served itself. (That a program may, its `token` says.)
 //!
 //! Any page in the user's browser can send requests to an address of this machine. Two headers that
 //! a page cannot forge keep it out. `Origin` names the page: it must be the server's own. `Host`

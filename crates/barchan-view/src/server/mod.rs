@@ -1,7 +1,7 @@
 //! A small server for the live page: HTTP for the page itself, a web socket for everything else.
 //!
-//! It is made for one user on one machine, on plain threads, and trusts nobody: see `guard` for who
-//! may talk to it and [`Limits`] for how much. It answers `/`, `/socket` and, for a scene that
+//! It is made for one user on one machine, on plain threads, and trusts nobody: see `guard` and `token` for
+//! who may talk to it and [`Limits`] for how much. It answers `/`, `/socket` and, for a scene that
 //! may be kept, `/scene.toml`; it reads no file for any request.
 
 mod guard;
@@ -10,12 +10,14 @@ mod history;
 mod hub;
 mod message;
 mod reply;
+mod token;
 mod viewer;
 mod wishes;
 
 pub use history::{History, StepNumbers};
 pub use hub::{Hub, PROTOCOL};
 pub use message::Request;
+pub use token::Token;
 pub use wishes::{Controls, Knob, Seek, Wishes};
 
 use head::HeadError;
@@ -85,6 +87,7 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     address: SocketAddr,
+    token: Token,
     page: Vec<u8>,
     hub: Arc<Hub>,
     limits: Limits,
@@ -98,11 +101,12 @@ impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// If the address or the port cannot be had.
+    /// If the address or the port cannot be had, or no random token.
     pub fn start(place: ListenAddress, page: String, hub: Arc<Hub>, limits: Limits) -> io::Result<Self> {
         let listener = listen(place)?;
         let shared = Arc::new(Shared {
             address: listener.local_addr()?,
+            token: Token::random()?,
             page: page.into_bytes(),
             hub,
             limits,
@@ -120,14 +124,19 @@ impl Server {
         self.shared.address
     }
 
-    /// What to open in a browser on this machine.
+    /// What every request must have in its query.
+    pub fn token(&self) -> Token {
+        self.shared.token
+    }
+
+    /// What to open in a browser on this machine, with the token.
     pub fn url(&self) -> String {
         let address = self.shared.address;
         let host = match address.ip() {
             ip if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
             ip => ip,
         };
-        format!("http://{}/", SocketAddr::new(host, address.port()))
+        format!("http://{}{}", SocketAddr::new(host, address.port()), self.shared.token.on("/"))
     }
 
     /// Whether anybody has asked for the page, or come to watch.
@@ -269,7 +278,14 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     if !guard::host_is_known(host, is_loopback) || !guard::origin_is_own(origin, host) {
         return refuse(stream, Status::Forbidden);
     }
-    match (head.method.as_str(), head.path.as_str(), head.socket_key) {
+    let (path, query) = match head.path.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (head.path.as_str(), None),
+    };
+    if !shared.token.is(query) {
+        return refuse(stream, Status::NoToken);
+    }
+    match (head.method.as_str(), path, head.socket_key) {
         ("GET", "/", _) => {
             shared.pages.fetch_add(1, Ordering::SeqCst);
             reply::page(stream, &shared.page, true);

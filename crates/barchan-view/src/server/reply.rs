@@ -10,6 +10,7 @@ use tungstenite::handshake::derive_accept_key;
 pub(super) enum Status {
     Malformed,
     Forbidden,
+    NoToken,
     NotFound,
     NotAllowed,
     TooSlow,
@@ -22,13 +23,21 @@ impl Status {
     fn line(self) -> &'static str {
         match self {
             Self::Malformed => "400 Bad Request",
-            Self::Forbidden => "403 Forbidden",
+            Self::Forbidden | Self::NoToken => "403 Forbidden",
             Self::NotFound => "404 Not Found",
             Self::NotAllowed => "405 Method Not Allowed",
             Self::TooSlow => "408 Request Timeout",
             Self::NotASocket => "426 Upgrade Required",
             Self::TooLong => "431 Request Header Fields Too Large",
             Self::Busy => "503 Service Unavailable",
+        }
+    }
+
+    /// What a person should know, who has typed the address.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::NoToken => "Open the address that barchan has printed, with all of its ?token=...\n",
+            _ => "",
         }
     }
 }
@@ -84,10 +93,11 @@ pub(super) fn refuse(mut stream: TcpStream, status: Status) {
 /// A refusal.
 pub(super) fn text(status: Status) -> String {
     let line = status.line();
+    let advice = status.advice();
     format!(
         "HTTP/1.1 {line}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nCache-Control: \
-         no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{line}\n",
-        line.len() + 1
+         no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{line}\n{advice}",
+        line.len() + 1 + advice.len()
     )
 }
 

@@ -1,6 +1,6 @@
 //! A server to talk to, and those who talk to it.
 
-use barchan_view::server::{Controls, Hub, Limits, ListenAddress, Server};
+use barchan_view::server::{Controls, Hub, Limits, ListenAddress, Server, Token};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -24,21 +24,39 @@ pub(crate) fn serve(hub: &Arc<Hub>, limits: Limits) -> Server {
     Server::start(place, "<p>the page</p>".into(), Arc::clone(hub), limits).unwrap()
 }
 
+/// Where a server is, for those who may come in.
+#[derive(Clone, Copy)]
+pub(crate) struct Door {
+    pub(crate) address: SocketAddr,
+    token: Token,
+}
+
+impl Door {
+    pub(crate) fn of(server: &Server) -> Self {
+        Self { address: server.address(), token: server.token() }
+    }
+
+    /// A path with the token, as requests have it.
+    pub(crate) fn path(self, path: &str) -> String {
+        self.token.on(path)
+    }
+}
+
 /// Limits that a test can wait for.
 pub(crate) fn hasty() -> Limits {
     Limits { patience: Duration::from_millis(300), ..Limits::default() }
 }
 
-pub(crate) fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
+pub(crate) fn connect(door: Door) -> TcpStream {
+    let stream = TcpStream::connect(door.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
 /// Sends bytes and reads all that comes back.
-pub(crate) fn exchange(address: SocketAddr, request: &[u8]) -> String {
-    let mut stream = connect(address);
+pub(crate) fn exchange(door: Door, request: &[u8]) -> String {
+    let mut stream = connect(door);
     // The server may have had enough before all is sent.
     let _ = stream.write_all(request);
     let mut answer = Vec::new();
@@ -46,23 +64,29 @@ pub(crate) fn exchange(address: SocketAddr, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The status of the answer to a request for a path.
-pub(crate) fn status(address: SocketAddr, path: &str, headers: &str) -> String {
-    let answer = exchange(address, format!("GET {path} HTTP/1.1\r\n{headers}\r\n").as_bytes());
+/// The status of the answer to a request for a path with the token.
+pub(crate) fn status(door: Door, path: &str, headers: &str) -> String {
+    bare_status(door, &door.path(path), headers)
+}
+
+/// The status of the answer to a request for a path as it is.
+pub(crate) fn bare_status(door: Door, path: &str, headers: &str) -> String {
+    let answer = exchange(door, format!("GET {path} HTTP/1.1\r\n{headers}\r\n").as_bytes());
     answer.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
 /// The header that names the server.
-pub(crate) fn host(address: SocketAddr) -> String {
-    format!("Host: {address}\r\n")
+pub(crate) fn host(door: Door) -> String {
+    format!("Host: {}\r\n", door.address)
 }
 
 /// A viewer.
 pub(crate) struct Client(pub(crate) WebSocket<TcpStream>);
 
 impl Client {
-    pub(crate) fn new(address: SocketAddr) -> Self {
-        Self(tungstenite::client(format!("ws://{address}/socket"), connect(address)).unwrap().0)
+    pub(crate) fn new(door: Door) -> Self {
+        let url = format!("ws://{}{}", door.address, door.path("/socket"));
+        Self(tungstenite::client(url, connect(door)).unwrap().0)
     }
 
     pub(crate) fn say(&mut self, message: &Value) {

@@ -1,6 +1,6 @@
 //! Simulations that are watched: what viewers do to them, and what they do not.
 
-use crate::client::{self, Client, exchange, host, serve, status};
+use crate::client::{self, Client, Door, exchange, host, serve, status};
 use barchan::run::{Run, RunOptions};
 use barchan::scenario;
 use barchan::scene::Scene;
@@ -60,7 +60,7 @@ fn a_viewer_sees_and_steers() {
     let scene = scene("sedimentation", &[("bodies", "60"), ("time.end", "100")]);
     let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: Some(1.0) };
     let outcome = shown(&scene, options, |server| {
-        let mut client = Client::new(server.address());
+        let mut client = Client::new(Door::of(server));
         let hello = client.hear("hello");
         assert_eq!((&hello["about"]["name"], &hello["controls"]["reset"]), (&json!("sedimentation"), &json!(true)));
         assert_eq!(hello["parameters"][0]["key"], "gravity.2");
@@ -106,7 +106,7 @@ fn a_parameter_changes_the_physics() {
     let scene = scene("bounce", &[("height", "1000"), ("time.end", "10")]);
     let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
     shown(&scene, options, |server| {
-        let mut client = Client::new(server.address());
+        let mut client = Client::new(Door::of(server));
         let columns = client.hear("hello")["columns"].clone();
         let at = |name: &str| columns.as_array().unwrap().iter().position(|column| column == name).unwrap();
         let step = at("step");
@@ -137,7 +137,7 @@ fn at_its_end_it_rests_and_can_be_reset() {
     let scene = scene("bounce", &[("time.end", "0.01")]);
     let options = WatchOptions { steps_total: scene.time.steps(), paused: false, speed: None };
     let outcome = shown(&scene, options, |server| {
-        let mut client = Client::new(server.address());
+        let mut client = Client::new(Door::of(server));
         let end = client.until(|status| status["state"] == "ended");
         assert_eq!(end["step"], 100);
         client.say(&json!({ "type": "step" }));
@@ -160,7 +160,7 @@ fn what_cannot_go_on_says_why() {
     scene.body[1].force = Some(barchan::DVec3::X * 1e200);
     let options = WatchOptions { steps_total: 1000, ..WatchOptions::default() };
     shown(&scene, options, |server| {
-        let mut client = Client::new(server.address());
+        let mut client = Client::new(Door::of(server));
         let failed = client.until(|status| status["state"] == "failed");
         assert!(failed["message"].as_str().unwrap().starts_with("step "), "{failed}");
         client.say(&json!({ "type": "reset" }));
@@ -176,7 +176,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
 
     let hub = Arc::new(Hub::new(&live::about(&scene, "run"), Controls { step: true, ..Controls::default() }));
     let server = serve(&hub, Limits::default());
-    let address = server.address();
+    let door = Door::of(&server);
     let mut watch =
         Watch::new(Arc::clone(&hub), BTreeMap::new(), WatchOptions { steps_total: 250, ..WatchOptions::default() })
             .unwrap();
@@ -187,7 +187,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
             .map(|k| {
                 let over = &over;
                 scope.spawn(move || {
-                    let mut client = Client::new(address);
+                    let mut client = Client::new(door);
                     client.hear("hello");
                     let mut frames = 0;
                     while !over.load(Ordering::SeqCst) {
@@ -205,8 +205,8 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
             })
             .collect();
         // A dead one, and one that asks and never reads.
-        drop(Client::new(address));
-        let mut slow = Client::new(address);
+        drop(Client::new(door));
+        let mut slow = Client::new(door);
         slow.ready();
         while hub.viewers() < 4 {
             std::thread::yield_now();
@@ -239,15 +239,15 @@ fn the_scene_can_be_kept_as_it_is_now() {
     let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
     let mut kept = String::new();
     let outcome = shown(&scene, options, |server| {
-        let address = server.address();
-        let mut client = Client::new(address);
+        let door = Door::of(server);
+        let mut client = Client::new(door);
         assert_eq!(client.hear("hello")["controls"]["save"], true);
         client.say(&json!({ "type": "set", "key": "gravity.2", "value": -3.25 }));
         client.until(|status| status["parameters"]["gravity.2"] == -3.25);
         // The number is told before the scene has it: one step lies in between at most.
         while !kept.contains("-3.25") {
-            let request = format!("GET /scene.toml HTTP/1.1\r\n{}\r\n", host(address));
-            let answer = exchange(address, request.as_bytes());
+            let request = format!("GET {} HTTP/1.1\r\n{}\r\n", door.path("/scene.toml"), host(door));
+            let answer = exchange(door, request.as_bytes());
             let (head, text) = answer.split_once("\r\n\r\n").unwrap();
             assert!(head.starts_with("HTTP/1.1 200 OK") && head.contains("filename=\"bounce.toml\""), "{head}");
             text.clone_into(&mut kept);
@@ -269,10 +269,10 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
     let scene = scene("bounce", &[]);
     let hub = Arc::new(Hub::new(&live::about(&scene, "run"), Controls::default()));
     let mut server = serve(&hub, Limits::default());
-    let address = server.address();
+    let door = Door::of(&server);
     let watch_options = WatchOptions { steps_total: 3, ..WatchOptions::default() };
     let mut watch = Watch::new(hub, BTreeMap::new(), watch_options).unwrap();
-    let mut early = Client::new(address);
+    let mut early = Client::new(door);
     early.hear("hello");
     // Nobody is ready for a frame before it is over.
     let options = RunOptions { steps: Some(3), ..RunOptions::default() };
@@ -299,7 +299,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         assert_eq!(client.end().map(u16::from), Some(1001));
     };
     // Both have got the page, and one of them has only just.
-    (0..2).for_each(|_| assert_eq!(status(address, "/", &host(address)), "200"));
+    (0..2).for_each(|_| assert_eq!(status(door, "/", &host(door)), "200"));
     let begin = Instant::now();
     std::thread::scope(|scope| {
         let closing = scope.spawn(|| {
@@ -308,7 +308,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
         });
         let late = scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(200));
-            see(&mut Client::new(address));
+            see(&mut Client::new(door));
         });
         see(&mut early);
         late.join().unwrap();
@@ -325,7 +325,7 @@ fn nobody_is_waited_for_longer_than_told() {
     server.linger(begin + Duration::from_millis(100), Duration::from_secs(30), || false);
     assert!((100..10_000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
     // Who is there and draws nothing has so much time and no more.
-    let mut client = Client::new(server.address());
+    let mut client = Client::new(Door::of(&server));
     client.hear("hello");
     let begin = Instant::now();
     server.linger(begin, Duration::from_millis(200), || false);
@@ -336,14 +336,14 @@ fn nobody_is_waited_for_longer_than_told() {
 #[test]
 fn whoever_asks_again_and_again_is_not_waited_for_longer() {
     let (server, _hub) = client::server(Limits::default());
-    let address = server.address();
+    let door = Door::of(&server);
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // A monitor that looks whether the page is there.
         scope.spawn(|| {
             let end = Instant::now() + Duration::from_secs(5);
             while !over.load(Ordering::SeqCst) && Instant::now() < end {
-                assert_eq!(status(address, "/", &host(address)), "200");
+                assert_eq!(status(door, "/", &host(door)), "200");
             }
         });
         let begin = Instant::now();

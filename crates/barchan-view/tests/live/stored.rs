@@ -1,6 +1,6 @@
 //! Runs that are written down: what is damaged, what is long, and what is replaced.
 
-use crate::client::{Client, serve};
+use crate::client::{Client, Door, serve};
 use barchan::comm::Solo;
 use barchan::output::RunDirectory;
 use barchan::run::{Resumption, Run, RunOptions};
@@ -36,7 +36,7 @@ impl Drop for Scratch {
 fn followed(directory: &Path, paused: bool, viewer: impl FnOnce(&mut Client) + Send) {
     let mut follow = Follow::open(directory).unwrap();
     let server = serve(&follow.hub(), Limits::default());
-    let mut client = Client::new(server.address());
+    let mut client = Client::new(Door::of(&server));
     client.hear("hello");
     std::thread::scope(|scope| {
         let viewing = scope.spawn(|| viewer(&mut client));

@@ -1,6 +1,6 @@
 //! Many viewers, slow ones and dead ones.
 
-use crate::client::{Client, connect, host, server, status};
+use crate::client::{Client, Door, connect, host, server, status};
 use barchan_view::live::Spectator;
 use barchan_view::server::Limits;
 use serde_json::json;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 fn a_hundred_at_once() {
     let patience = Duration::from_secs(30);
     let (server, hub) = server(Limits { connections: 110, patience, ..Limits::default() });
-    let address = server.address();
-    let mut clients: Vec<Client> = (0..100).map(|_| Client::new(address)).collect();
+    let door = Door::of(&server);
+    let mut clients: Vec<Client> = (0..100).map(|_| Client::new(door)).collect();
     for client in &mut clients {
         assert_eq!(client.hear("hello")["protocol"], 1);
         client.ready();
@@ -25,16 +25,16 @@ fn a_hundred_at_once() {
         assert_eq!(client.hear("status")["step"], 1);
         assert_eq!(client.frame(), [42; 1000]);
     }
-    assert_eq!(status(address, "/", &host(address)), "200");
+    assert_eq!(status(door, "/", &host(door)), "200");
     // Beyond what is too much there is a word of refusal, and those who are there stay.
-    let mut more: Vec<_> = (0..10).map(|_| connect(address)).collect();
+    let mut more: Vec<_> = (0..10).map(|_| connect(door)).collect();
     let mut refused = String::new();
     let start = Instant::now();
     while !refused.starts_with("HTTP/1.1 503 ") {
         assert!(start.elapsed() < Duration::from_secs(8), "{refused}");
         refused.clear();
         // The seat of the request above may only now have become free: then this one takes it.
-        let mut stream = connect(address);
+        let mut stream = connect(door);
         stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
         let _ = stream.read_to_string(&mut refused);
         more.push(stream);
@@ -52,9 +52,9 @@ fn a_hundred_at_once() {
 #[test]
 fn slow_readers_hold_up_nobody() {
     let (server, hub) = server(Limits::default());
-    let mut slow: Vec<Client> = (0..3).map(|_| Client::new(server.address())).collect();
+    let mut slow: Vec<Client> = (0..3).map(|_| Client::new(Door::of(&server))).collect();
     slow.iter_mut().for_each(Client::ready);
-    let mut fast = Client::new(server.address());
+    let mut fast = Client::new(Door::of(&server));
     fast.hear("hello");
     while hub.viewers() < 4 {
         std::thread::yield_now();
@@ -85,7 +85,7 @@ fn slow_readers_hold_up_nobody() {
 #[test]
 fn the_end_is_told() {
     let (mut server, _) = server(Limits::default());
-    let mut clients: Vec<Client> = (0..5).map(|_| Client::new(server.address())).collect();
+    let mut clients: Vec<Client> = (0..5).map(|_| Client::new(Door::of(&server))).collect();
     clients.iter_mut().for_each(|client| drop(client.hear("hello")));
     let start = Instant::now();
     let stopped = AtomicBool::new(false);
@@ -105,7 +105,7 @@ fn the_end_is_told() {
 #[test]
 fn a_spectator_asks_again_and_again() {
     let (server, hub) = server(Limits::default());
-    let spectator = Spectator::join(server.address()).unwrap();
+    let spectator = Spectator::join(&server).unwrap();
     let start = Instant::now();
     for _ in 0..5 {
         while !hub.wants_frame() {
