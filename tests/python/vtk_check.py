@@ -40,6 +40,7 @@ FIELDS = {
     "id": (1, np.int64),
     "material": (1, np.int32),
     "group": (1, np.int32),
+    "motion": (1, np.int32),
     "speed": (1, np.float32),
     "rank": (1, np.int32),
 }

@@ -1,16 +1,19 @@
 //! `barchan check`: says what a scene is, before hours are spent on it.
 //!
 //! What is told comes from the scene alone, so a scene that only a thousand machines could hold is
-//! told about at once. Only whether random fills find room is tried, and that as long as it is
-//! quick. Nothing is simulated.
+//! told about at once. Only whether random fills find room is tried, and whether bodies start in each
+//! other, as long as that is quick. Nothing is simulated.
+
+mod trouble;
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, print};
 use crate::target::Target;
 use barchan::DVec3;
+use barchan::cone::MOST_FRICTION;
 use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, counted, grouped, short};
-use barchan::partition::{Cartesian, PartitionError, PartitionName};
+use barchan::partition::{Cartesian, Outside, OutsideRule, PartitionError, PartitionName};
 use barchan::run::frame_count;
 use barchan::scene::{Compression, Location, Radius, Scene, SceneError};
 use barchan::world::{Materials, Motion};
@@ -24,6 +27,9 @@ const BYTES_AT_LEAST: u64 = 50_000_000;
 /// So many bodies are placed within seconds.
 const TRIED: u64 = 2_000_000;
 
+/// What is said of a scene without bodies: it can be run, but there is nothing to see.
+const NO_BODIES: &str = "none yet: add some as [[body]], [[lattice]] or [[fill]]; `barchan new empty` prints examples";
+
 /// Validates and explains.
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let ranks = args.ranks.unwrap_or(1);
@@ -33,7 +39,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     if has_to_be_tried(scene) {
         scene.build().map_err(|error| target.blame(error))?;
     }
-    print(&explain(&args.target, scene, ranks, &sharing))
+    let warnings = trouble::warnings(scene).map_err(|error| target.blame(error))?;
+    let warnings: String = warnings.iter().map(|warning| format!("WARNING: {warning}\n")).collect();
+    print(&(explain(&args.target, scene, ranks, &sharing) + &warnings))
 }
 
 /// Whether only placing the bodies tells if there is room for them, and it is quick.
@@ -57,6 +65,9 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     }
     if !scene.fill.is_empty() && !has_to_be_tried(scene) {
         line("fills", "not tried: whether so many bodies find room, the run will tell".into());
+    }
+    if let Some(outside) = outside(scene) {
+        line("outside", outside);
     }
     line("gravity", format!("{} m/s²", vector(scene.gravity)));
     if !scene.force.is_empty() {
@@ -133,13 +144,24 @@ fn bodies(groups: &[Group<'_>]) -> String {
         format!("{} {motion}{shape}{}", grouped(count), if count == 1 { "" } else { "s" })
     };
     let parts: Vec<String> = kinds.iter().map(part).collect();
-    if parts.is_empty() { "none".into() } else { parts.join(", ") }
+    if parts.is_empty() { NO_BODIES.into() } else { parts.join(", ") }
 }
 
 fn radii(groups: &[Group<'_>]) -> String {
     let all = groups.iter().filter_map(|group| group.radii);
     let [least, most] = all.fold([f64::INFINITY, 0.0], |[a, b], [c, d]| [c.min(a), d.max(b)]);
     if least == most { format!("{} m", short(least)) } else { format!("{} to {} m", short(least), short(most)) }
+}
+
+/// What becomes of bodies that leave, unless they are kept.
+fn outside(scene: &Scene) -> Option<String> {
+    let fate = match scene.domain.outside {
+        OutsideRule::Keep => return None,
+        OutsideRule::Remove => "are removed",
+        OutsideRule::Stop => "end the run",
+    };
+    let Outside { low, high, .. } = Outside::from(&scene.domain);
+    Some(format!("bodies that leave the box from {} to {} m {fate}", vector(low), vector(high)))
 }
 
 /// How ranks share the scene.
@@ -184,8 +206,9 @@ fn pairs(scene: &Scene) -> Vec<String> {
             let names = [a.name.as_str(), b.name.as_str()];
             let told = |pair: &[String; 2]| pair == &names || (pair[0] == names[1] && pair[1] == names[0]);
             let mark = if scene.pair.iter().any(|p| told(&p.materials)) { " (exception)" } else { "" };
+            let sticks = if law.friction < MOST_FRICTION { "" } else { " (the most there is: nothing slides)" };
             lines.push(format!(
-                "{} on {}: friction {}, restitution {}{mark}",
+                "{} on {}: friction {}{sticks}, restitution {}{mark}",
                 a.name,
                 b.name,
                 short(law.friction),
@@ -207,14 +230,21 @@ fn time(scene: &Scene) -> String {
     } else {
         String::new()
     };
-    format!("{} of {} s to {} s{off}", counted(steps, "step", "steps"), short(h), short(reached))
+    let integrator = scene.time.integrator.name();
+    format!(
+        "{} of {} s to {} s{off}, integrator {integrator}",
+        counted(steps, "step", "steps"),
+        short(h),
+        short(reached)
+    )
 }
 
 fn solver(scene: &Scene) -> String {
     let solver = &scene.solver;
     format!(
-        "{} to a residual ({}) of {:e}, at most {}, {} start",
+        "{}, {} friction, to a residual ({}) of {:e}, at most {}, {} start",
         solver.name.name(),
+        solver.law().name(),
         format!("{:?}", solver.criterion).to_lowercase(),
         solver.tolerance,
         counted(solver.max_iterations.into(), "iteration", "iterations"),

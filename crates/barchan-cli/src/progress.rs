@@ -4,13 +4,13 @@
 
 use crate::failure::note;
 use crate::pace::Pace;
+use barchan::output::WorstOverlap;
 use barchan::output::human::{counted, duration, grouped, short};
 use barchan::run::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The bar is drawn ten times a second.
@@ -31,10 +31,10 @@ pub(crate) struct Display {
 }
 
 enum Kind {
-    /// The bar, and the number of missed steps that it shows on a line of its own.
+    /// The bar, and the alarm that it shows on a line of its own.
     Bar {
         bar: ProgressBar,
-        missed: Arc<AtomicU64>,
+        alarm: Arc<Mutex<String>>,
     },
     Lines,
     Nothing,
@@ -48,7 +48,7 @@ impl Display {
         } else if stderr().is_terminal() {
             let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
             bar.set_style(style("{wide_bar} {percent:>3} %  {prefix}\n{wide_msg}"));
-            Kind::Bar { bar, missed: Arc::default() }
+            Kind::Bar { bar, alarm: Arc::default() }
         } else {
             Kind::Lines
         };
@@ -73,9 +73,12 @@ impl Display {
         self.shown_step = progress.step;
         let rate = self.pace.sample(self.shown, progress.step);
         match &mut self.kind {
-            Kind::Bar { bar, missed } => {
-                if progress.missed > 0 && missed.swap(progress.missed, Relaxed) == 0 {
-                    bar.set_style(alarmed(missed));
+            Kind::Bar { bar, alarm } => {
+                if let (Some(words), Ok(mut shown)) = (alarm_of(progress), alarm.lock()) {
+                    if shown.is_empty() {
+                        bar.set_style(alarmed(alarm));
+                    }
+                    *shown = words;
                 }
                 bar.set_prefix(clock(progress, rate));
                 bar.set_message(figures(progress, rate));
@@ -84,8 +87,8 @@ impl Display {
             Kind::Lines => {
                 let percent = 100.0 * progress.step as f64 / progress.steps_total as f64;
                 let mut line = format!("{percent:3.0} %  {}, {}", clock(progress, rate), figures(progress, rate));
-                if progress.missed > 0 {
-                    line += &format!(", {}", alarm(progress.missed));
+                if let Some(words) = alarm_of(progress) {
+                    line += &format!(", {words}");
                 }
                 note(line);
             }
@@ -114,12 +117,12 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The bar with a loud line below.
-fn alarmed(missed: &Arc<AtomicU64>) -> ProgressStyle {
-    let missed = Arc::clone(missed);
+fn alarmed(alarm: &Arc<Mutex<String>>) -> ProgressStyle {
+    let alarm = Arc::clone(alarm);
     style("{wide_bar:.red} {percent:>3} %  {prefix}\n{wide_msg}\n{alarm:.red.bold}").with_key(
         "alarm",
         move |_: &ProgressState, out: &mut dyn Write| {
-            let _ = out.write_str(&alarm(missed.load(Relaxed)));
+            let _ = alarm.lock().map(|words| out.write_str(&words));
         },
     )
 }
@@ -140,8 +143,9 @@ fn decimals(end: f64) -> usize {
 fn figures(progress: &Progress<'_>, rate: f64) -> String {
     let report = progress.report;
     let speed = rate * progress.time / progress.step.max(1) as f64;
+    let lost = if progress.lost > 0 { format!(" ({} lost)", grouped(progress.lost)) } else { String::new() };
     format!(
-        "{}, {}, {}, residual {:.1e}, {} steps/s, {} × real time",
+        "{}{lost}, {}, {}, residual {:.1e}, {} steps/s, {} × real time",
         counted(report.bodies as u64, "body", "bodies"),
         counted(report.contacts as u64, "contact", "contacts"),
         counted(report.solver.iterations.into(), "iteration", "iterations"),
@@ -160,7 +164,16 @@ fn rough(x: f64) -> String {
     short((x / unit).round() * unit)
 }
 
-/// What must not be missed.
+/// What must not be missed; `None` if all is well.
+fn alarm_of(progress: &Progress<'_>) -> Option<String> {
+    let missed = (progress.missed > 0).then(|| alarm(progress.missed));
+    let is_deep = progress.worst_overlap > WorstOverlap::ALARMING;
+    let overlap = is_deep.then(|| format!("OVERLAPS OF {:.0} % OF A RADIUS", 100.0 * progress.worst_overlap));
+    let all: Vec<String> = missed.into_iter().chain(overlap).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// Steps that missed the tolerance.
 fn alarm(missed: u64) -> String {
     let steps = if missed == 1 { "STEP" } else { "STEPS" };
     format!("{} {steps} MISSED THE TOLERANCE", grouped(missed))

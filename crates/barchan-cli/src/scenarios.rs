@@ -28,6 +28,5 @@ fn describe(text: &mut String, scenario: &Scenario) {
 
 /// Prints the scene of a scenario.
 pub(crate) fn new(args: &NewArgs) -> Result<(), Failure> {
-    let scene = scenario::find(&args.scenario)?.scene(&args.overrides.set)?;
-    print(&scene.to_toml())
+    print(&scenario::find(&args.scenario)?.to_toml(&args.overrides.set)?)
 }

@@ -180,6 +180,7 @@ fn status(status: Status) -> &'static str {
         Status::Converged => "converged",
         Status::IterationLimit => "iteration limit",
         Status::Stalled => "stalled",
+        Status::GaveUp => "gave up",
         Status::BadProblem => "bad problem",
     }
 }

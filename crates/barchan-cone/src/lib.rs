@@ -54,7 +54,7 @@ pub use operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolatio
 pub use operator::matrix_free::{BodyVec, MatrixFree, Workspace};
 pub use problem::assembled::{Assembled, BadAssembled};
 pub use problem::geometry::{Arms, Geometry, Symmetric, Tensors};
-pub use problem::law::Friction;
+pub use problem::law::{Friction, MOST_FRICTION};
 pub use problem::residual::{Criterion, Residuals};
 pub use problem::rows::Row;
 pub use problem::tangents::contact_frame;

@@ -70,6 +70,8 @@
                 ["tolerance", some(solver.tolerance, (x) => number(x, "", 2))],
                 ["worst residual", number(solver.residual_max, "", 2), missed > 0 ? "bad" : ""],
                 ["missed steps", whole(missed), missed > 0 ? "bad" : "good"],
+                ["deepest overlap", `${number(100 * (summary.worst_overlap?.radii ?? 0), "", 2)} % of a radius`, (summary.worst_overlap?.radii ?? 0) > 0.05 ? "bad" : ""],
+                ["stepping", summary.stepping ? `${number(summary.stepping.step, "s", 3)}, ${summary.stepping.integrator}, ${summary.stepping.friction}` : "", ""],
                 ["iterations a step", some(solver.iterations_mean, (x) => number(x))],
                 ["at most", some(solver.iterations_max, whole)],
                 ["operator applications", some(solver.operator_applications, whole)],

@@ -75,6 +75,8 @@ columns! {
         material: u16,
         /// A number that the scene gives to bodies of a kind.
         group: u16,
+        /// How it moves.
+        motion: Motion,
         /// The rank that owns it.
         rank: u32,
     }
@@ -113,6 +115,18 @@ pub struct FrameWall {
     pub material: u16,
 }
 
+/// The motions of bodies by the numbers that stand for them in files and tables.
+pub const MOTIONS: [Motion; 3] = [Motion::Dynamic, Motion::Kinematic, Motion::Fixed];
+
+/// The number that stands for a motion in files and tables: its place in [`MOTIONS`].
+pub fn motion_number(motion: Motion) -> u8 {
+    match motion {
+        Motion::Dynamic => 0,
+        Motion::Kinematic => 1,
+        Motion::Fixed => 2,
+    }
+}
+
 impl FrameBodies {
     /// The radius of body `i`: of a ball that holds it.
     pub fn radius(&self, i: usize) -> f64 {
@@ -128,6 +142,7 @@ impl FrameBodies {
         self.id.push(bodies.id[i]);
         self.material.push(bodies.material[i]);
         self.group.push(bodies.group[i]);
+        self.motion.push(bodies.motion[i]);
         self.rank.push(rank);
     }
 }
@@ -283,6 +298,8 @@ mod tests {
         assert_eq!((bodies.len(), bodies.owned_bounded_len()), (3, 2));
         let upper = |bodies: &Bodies| bodies.position[bodies.index_of(2).unwrap()];
         assert_eq!(upper(&bodies), upper(&simulation.world.bodies));
+        assert_eq!(frame.bodies.motion, [Motion::Dynamic; 2]);
+        assert_eq!(MOTIONS.map(motion_number), [0, 1, 2]);
         let mut moving = frame.clone();
         moving.bodies.velocity[1] = DVec3::X;
         assert_eq!(moving.to_bodies().velocity.iter().filter(|v| **v == DVec3::X).count(), 1);

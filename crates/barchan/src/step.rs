@@ -1,30 +1,33 @@
 //! One step of a simulation: the method's table of contents.
 
 mod agree;
+mod bounce;
 mod change;
 mod error;
 mod options;
+mod outside;
 mod report;
 mod snapshot;
 
 pub use change::ChangeError;
 pub use error::StepError;
 pub use options::StepOptions;
-pub use report::{StageSeconds, StepReport};
+pub use report::{Lost, StageSeconds, StepReport};
 pub use snapshot::Snapshot;
 
-use crate::broad::{self, Aabb, BroadPhase, Pairs, hull};
+use crate::broad::{self, Aabb, BroadPhase, Growth, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::Domain;
-use crate::dynamics::{Assembly, AssemblyInput, integrate};
+use crate::dynamics::{Assembly, AssemblyInput, ContactArms, Impacts, Recovery, integrate, recover};
 use crate::narrow::{ContactAssignment, Contacts, Detection};
 use crate::scene::{Location, Scene, SceneError};
 use crate::world::reorder::{ReorderScratch, morton_order};
-use crate::world::{Energy, Motion, Ownership, World};
+use crate::world::{Bodies, Drag, Energy, ExternalForce, Motion, Ownership, World};
 use agree::StepClock;
 use barchan_cone::solver::{Solve, Solver, SolverFor, SolverName};
-use barchan_cone::{BodyVec, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
+use barchan_cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
 use barchan_parallel::{CHUNK, fold_chunks};
+use bounce::SharedImpacts;
 use glam::DVec3;
 use report::Stage;
 use std::ops::Range;
@@ -39,12 +42,17 @@ pub struct Simulation {
     ordered: Option<u64>,
     reorder: ReorderScratch,
     broad: Box<dyn BroadPhase>,
+    /// How far bodies may come in this step.
+    growth: Growth,
     hulls: Vec<Aabb>,
     walls: Vec<u32>,
     pairs: Pairs,
     contacts: Contacts,
     /// Velocities at the end of the step without contacts.
     free: Vec<[DVec3; 2]>,
+    impacts: Impacts,
+    /// Memory of what ranks agree on about impacts.
+    shared_impacts: SharedImpacts,
     assembly: Assembly,
     /// Whether contacts and assembly are those of one step.
     is_assembled: bool,
@@ -52,12 +60,24 @@ pub struct Simulation {
     workspace: Workspace,
     solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
+    recovery: ContactVec,
     clock: StepClock,
     sums: Vec<[f64; 2]>,
     /// What other ranks have to do with it; `None` where there are none and space does not repeat.
     domain: Option<Domain>,
     /// The communicator of a rank without a domain.
     alone: Solo,
+}
+
+/// How overlaps of these contacts are removed.
+fn recovery_of<'a>(
+    bodies: &'a Bodies,
+    contacts: &'a Contacts,
+    offsets: &'a [(u32, DVec3)],
+    options: &'a StepOptions,
+) -> Recovery<'a> {
+    let arms = ContactArms { bodies, contacts, offsets };
+    Recovery { arms, options: &options.contact, integrator: options.integrator, h: options.h }
 }
 
 /// What cannot be done across ranks is refused at once.
@@ -108,17 +128,21 @@ impl Simulation {
             ordered: None,
             reorder: ReorderScratch::default(),
             broad: broad::by_name(options.broad_phase.name),
+            growth: Growth { h: options.h, margin: options.contact.margin, kick: 0.0 },
             hulls: Vec::new(),
             walls: Vec::new(),
             pairs: Pairs::default(),
             contacts: Contacts::default(),
             free: Vec::new(),
+            impacts: Impacts::default(),
+            shared_impacts: SharedImpacts::default(),
             assembly: Assembly::default(),
             is_assembled: false,
             offsets: Vec::new(),
             workspace: Workspace::default(),
             solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
+            recovery: ContactVec::default(),
             clock: StepClock::default(),
             sums: Vec::new(),
             domain: None,
@@ -139,10 +163,14 @@ impl Simulation {
         self.timed(Stage::Exchange, Self::exchange_bodies)?;
         self.timed(Stage::Broad, Self::find_candidates);
         self.timed(Stage::Narrow, Self::find_contacts);
+        self.timed(Stage::Integrate, Self::free_motion);
+        self.timed(Stage::Solve, Self::bounce);
         self.timed(Stage::Solve, Self::assemble);
         self.timed(Stage::Solve, Self::check_problem)?;
         self.timed(Stage::Solve, Self::solve);
+        self.timed(Stage::Integrate, Self::plan_recovery);
         self.timed(Stage::Integrate, Self::advance);
+        self.timed(Stage::Integrate, Self::part_overlaps);
         self.report()
     }
 
@@ -182,18 +210,41 @@ impl Simulation {
     /// After it: kinematic bodies have the velocity of this step, and every body that this rank has to
     /// do with is there, where its owner has it.
     fn exchange_bodies(&mut self) -> Result<(), StepError> {
-        let (h, margin) = (self.options.h, self.options.contact.margin);
-        integrate::prescribe(&mut self.world, h);
+        integrate::prescribe(&mut self.world, self.options.h);
+        let growth = self.growth();
+        self.growth = growth;
         let Some(domain) = &mut self.domain else { return Ok(()) };
         let error = |error| StepError::Domain { step: self.steps + 1, error };
         domain.rebalance_if_due(&mut self.world, &self.contacts).map_err(error)?;
-        domain.synchronise(&mut self.world, h, margin, &mut self.contacts).map_err(error)
+        domain.synchronise(&mut self.world, growth, &mut self.contacts).map_err(error)
+    }
+
+    /// How far bodies may come in this step: the same on all ranks.
+    fn growth(&mut self) -> Growth {
+        let h = self.options.h;
+        let World { bodies, fields, external, gravity, .. } = &self.world;
+        let mut kick = [gravity.length() * h];
+        if !(fields.is_empty() && external.is_empty()) {
+            let own = (0..bodies.len()).filter(|&i| bodies.ownership[i] == Ownership::Owned);
+            let drag = Drag::over(fields, h);
+            let of = |i: usize| {
+                (integrate::free_velocity(&self.world, i, DVec3::ZERO, &drag, h) - bodies.velocity[i]).length()
+            };
+            let field = own.filter(|&i| bodies.motion[i] == Motion::Dynamic).map(of).fold(0.0, f64::max);
+            let push = |(&id, external): (&u64, &ExternalForce)| {
+                bodies.index_of(id).map_or(0.0, |i| h * bodies.inverse_mass[i] * external.force.length())
+            };
+            kick[0] = field + external.iter().map(push).fold(0.0, f64::max);
+            if let Some(domain) = &mut self.domain {
+                domain.reduce(Reduction::Max, &mut kick);
+            }
+        }
+        Growth { h, margin: self.options.contact.margin, kick: kick[0] }
     }
 
     /// After it: `pairs` holds every pair of bounded bodies that can meet in this step.
     fn find_candidates(&mut self) {
-        let (h, margin) = (self.options.h, self.options.contact.margin);
-        hull::compute(&self.world.bodies, h, margin, &mut self.hulls, &mut self.walls);
+        hull::compute(&self.world.bodies, self.growth, &mut self.hulls, &mut self.walls);
         self.broad.find(&self.hulls, &mut self.pairs);
     }
 
@@ -205,8 +256,8 @@ impl Simulation {
             let detection = Detection {
                 bodies,
                 walls: &self.walls,
-                h: self.options.h,
-                margin: self.options.contact.margin,
+                growth: self.growth,
+                ahead: self.options.integrator.ahead(self.options.h),
                 assignment: assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment),
             };
             self.contacts.detect(&detection, &mut self.pairs);
@@ -216,26 +267,30 @@ impl Simulation {
         }
     }
 
-    /// After it: contacts and assembly are the contact problem of this step.
-    fn assemble(&mut self) {
-        let h = self.options.h;
-        {
-            let offsets = self.domain.as_ref().map(Domain::offsets);
-            let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
-            integrate::free_motion(&self.world, h, home, &mut self.free);
-        }
+    /// After it: `free` holds the velocities at the end of the step if there were no contacts.
+    fn free_motion(&mut self) {
+        let offsets = self.domain.as_ref().map(Domain::offsets);
+        let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
+        let times = [self.options.h, self.options.integrator.ahead(self.options.h)];
+        integrate::free_motion(&self.world, times, home, &mut self.free);
         self.offsets.clear();
         if let Some(domain) = self.domain.as_ref().filter(|_| self.contacts.has_general()) {
             let pairs = self.contacts.pairs();
             let offset = |&(i, shift)| (i, domain.contact_offset(pairs[i as usize], shift));
             self.offsets.extend(self.contacts.shifts().iter().map(offset));
         }
+    }
+
+    /// After it: contacts and assembly are the contact problem of this step.
+    fn assemble(&mut self) {
+        let h = self.options.h;
         let force_speed = self.force_speed();
         self.assembly.fill(&AssemblyInput {
             world: &self.world,
             free: &self.free,
-            contacts: &self.contacts,
-            offsets: &self.offsets,
+            arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets },
+            impacts: &self.impacts,
+            integrator: self.options.integrator,
             options: &self.options.contact,
             h,
             force_speed,
@@ -285,13 +340,39 @@ impl Simulation {
         self.clock.report.solver = self.solver.solve(solve.with_history(self.options.history));
     }
 
+    /// After it: `recovery` holds the impulses that move overlapping bodies apart.
+    fn plan_recovery(&mut self) {
+        if self.clock.deep_overlaps > 0 {
+            let mut impulses = std::mem::take(&mut self.recovery);
+            let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
+            let scale = operator.normal_answer();
+            recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options)
+                .impulses(scale, &mut impulses);
+            self.recovery = impulses;
+        }
+    }
+
     /// After it: the world stands at the end of the step.
     fn advance(&mut self) {
         let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
         let change = operator.twists(&self.response);
-        integrate::advance(&mut self.world.bodies, &self.free, change, self.options.h);
+        integrate::advance(&mut self.world.bodies, &self.free, change, self.options.integrator, self.options.h);
         self.steps += 1;
         self.world.time += self.options.h;
+    }
+
+    /// After it: bodies that overlapped by more than a little lie farther apart, at the same velocities.
+    fn part_overlaps(&mut self) {
+        if self.clock.deep_overlaps == 0 {
+            return;
+        }
+        let mut comm = self.domain.as_mut().and_then(Domain::problem_communicator);
+        let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
+        let mut operator = MatrixFree::view_part(self.assembly.problem(&self.contacts), &mut self.workspace, comm);
+        operator.respond_to(&self.recovery, &mut self.response);
+        let h = self.options.h;
+        let limits = [h, self.options.contact.recovery_speed * h];
+        recover::displace(&mut self.world.bodies, &self.free, limits, operator.twists(&self.response));
     }
 
     /// Poses the contact problem of the next step without taking it: the problem, and the
@@ -302,6 +383,7 @@ impl Simulation {
         let _ = self.exchange_bodies();
         self.find_candidates();
         self.find_contacts();
+        self.free_motion();
         self.assemble();
         // The step finds the same contacts again, and these impulses with them.
         self.start_impulses();

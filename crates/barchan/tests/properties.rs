@@ -7,6 +7,7 @@
 use barchan::DVec3;
 use barchan::broad::BroadPhaseName;
 use barchan::cone::solver::{SolverOptions, Status};
+use barchan::dynamics::Integrator;
 use barchan::scene::{BodySpec, Fill, Radius, Scene, Time};
 use barchan::shape::Shape;
 use barchan::step::{Simulation, StepError, StepOptions};
@@ -36,13 +37,17 @@ fn clouds(restitution: impl Strategy<Value = f64>) -> impl Strategy<Value = Clou
 
 /// A cloud in free space that falls in on itself, spinning.
 fn start(cloud: &Cloud) -> Simulation {
+    start_with(cloud, Integrator::default())
+}
+
+fn start_with(cloud: &Cloud, integrator: Integrator) -> Simulation {
     let &Cloud { seed, count, friction, restitution } = cloud;
     let edge = DVec3::splat(0.75);
     let fill = Fill::new(-edge, edge, count, Radius::Uniform([0.1, 0.18]));
     let scene = Scene {
         seed: seed >> 1,
         gravity: DVec3::ZERO,
-        time: Time { step: H, end: 1.0 },
+        time: Time { step: H, end: 1.0, integrator },
         solver: SolverOptions { tolerance: 1e-10, max_iterations: 20_000, ..SolverOptions::default() },
         material: vec![Material { friction, restitution, ..Material::default() }],
         fill: vec![Fill { velocity_jitter: 0.3, ..fill }],
@@ -75,11 +80,25 @@ fn momenta(world: &World) -> [(DVec3, f64); 2] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Momentum is exact. Angular momentum changes by what a tangential impulse does over an open
-    /// gap φ, and by that exactly: the two surfaces are φ apart, so ΔL = Σ φ n×p.
+    /// Momentum is exact, however bodies bounce and are moved apart. Angular momentum changes by what tangential
+    /// impulses do over open gaps and overlaps: by little.
     #[test]
-    fn momentum_is_conserved_and_angular_momentum_accounted_for(cloud in clouds(0.0..1.0f64)) {
+    fn momentum_is_conserved_at_the_defaults(cloud in clouds(0.0..1.0f64)) {
         let mut simulation = start(&cloud);
+        let first = momenta(&simulation.world);
+        for _ in 0..250 {
+            simulation.step().expect("a finite state");
+            let now = momenta(&simulation.world);
+            prop_assert!((now[0].0 - first[0].0).length() <= 1e-12 * first[0].1);
+            prop_assert!((now[1].0 - first[1].0).length() <= 0.02 * first[1].1, "{:?} {:?}", now[1], first[1]);
+        }
+    }
+
+    /// Euler's step poses contacts where bodies are. Momentum is exact. Angular momentum changes by what a tangential
+    /// impulse does over an open gap φ, and by that exactly: the two surfaces are φ apart, so ΔL = Σ φ n×p.
+    #[test]
+    fn momentum_is_conserved_and_angular_momentum_accounted_for(cloud in clouds(Just(0.0))) {
+        let mut simulation = start_with(&cloud, Integrator::Euler);
         let mut collided = false;
         for _ in 0..250 {
             let before = momenta(&simulation.world);
@@ -106,16 +125,19 @@ proptest! {
     }
 
     /// Without restitution no step adds energy: γ·u = −γ_n φ/h ≤ 0 for gaps φ ≥ 0. Solved to
-    /// 1e-10, with slack for what that leaves.
+    /// 1e-10, with slack for what that leaves. Euler's step leaves no overlaps; at the middle of a step bodies may
+    /// have come into each other by half the way of a step.
     #[test]
-    fn kinetic_energy_never_grows_without_restitution(cloud in clouds(Just(0.0))) {
-        let mut simulation = start(&cloud);
+    fn kinetic_energy_never_grows_without_restitution(cloud in clouds(Just(0.0)), is_euler in any::<bool>()) {
+        let integrator = if is_euler { Integrator::Euler } else { Integrator::Middle };
+        let deepest = if is_euler { 1e-8 } else { 0.5 * H * 2.0 };
+        let mut simulation = start_with(&cloud, integrator);
         let first = simulation.energy().kinetic;
         let mut last = first;
         for _ in 0..300 {
             let report = simulation.step().expect("a finite state");
             prop_assert_eq!(report.solver.status, Status::Converged);
-            prop_assert!(report.penetration.max < 1e-8, "{}", report.penetration.max);
+            prop_assert!(report.penetration.max < deepest, "{}", report.penetration.max);
             let now = simulation.energy().kinetic;
             prop_assert!(now <= last + 1e-8 * first, "{} after {}", now, last);
             last = now;
@@ -158,43 +180,39 @@ proptest! {
         }
     }
 
-    /// Overlapping spheres at rest part at the stated speed, and none that push each other faster
-    /// than the cap. Without friction: with it, the relaxed law adds μ|u_t| where they slide.
+    /// Overlapping spheres at rest are moved apart: they gain no velocity, no body moves faster than it may, and the
+    /// overlaps get smaller.
     #[test]
-    fn recovery_never_exceeds_its_cap(
+    fn recovery_moves_bodies_and_leaves_no_velocity(
         points in prop::collection::vec([0.0..0.5f64, 0.0..0.5f64, 0.0..0.5f64], 2..12),
-        cap in 0.001..0.1f64,
-        recovery in 0.05..1.0f64,
+        speed in 0.1..100.0f64,
+        recovery in 0.05..0.3f64,
     ) {
-        let smooth = Material { friction: 0.0, ..Material::default() };
-        let mut scene = Scene { gravity: DVec3::ZERO, material: vec![smooth], ..Scene::default() };
+        let mut scene = Scene { gravity: DVec3::ZERO, ..Scene::default() };
         scene.contact.recovery = recovery;
-        scene.contact.recovery_cap = cap;
-        scene.solver.tolerance = 1e-9;
-        scene.solver.max_iterations = 50_000;
+        scene.contact.recovery_speed = speed;
         scene.body = points.iter().map(|&x| BodySpec::new(Shape::sphere(0.15), DVec3::from(x))).collect();
         let mut simulation = Simulation::from_scene(&scene).expect("a sound scene");
-        simulation.step().expect("a finite state");
-        let b = &simulation.world.bodies;
-        let (fastest, mut pushed) = (cap * 0.15 / scene.time.step, 0);
-        for contact in simulation.contacts().iter(b) {
-            let ([i, j], p) = (contact.bodies.map(|k| k as usize), contact.impulse);
-            let before = |k: usize| DVec3::from(points[b.id()[k] as usize]);
-            let d = before(i) - before(j);
-            let n = d.normalize();
-            if p.length() * b.inverse_mass()[i] > 1e-6 * fastest {
-                // A gap that is still open may close, an overlap parts.
-                let gap = d.length() - 0.3;
-                let wanted = if gap > 0.0 { -gap } else { -recovery * gap } / scene.time.step;
-                let wanted = wanted.min(fastest);
-                let apart = (b.velocity[i] - b.velocity[j]).dot(n);
-                prop_assert!(apart <= fastest * (1.0 + 1e-5), "{} above {}", apart, fastest);
-                prop_assert!(apart >= wanted - 1e-5 * fastest, "{} below {}", apart, wanted);
-                pushed += 1;
+        let squares = |simulation: &Simulation| -> f64 {
+            simulation.contacts().gaps().iter().filter(|gap| **gap < 0.0).map(|gap| gap * gap).sum()
+        };
+        let mut before: Option<f64> = None;
+        for _ in 0..20 {
+            let place = |simulation: &Simulation, id: usize| {
+                let bodies = &simulation.world.bodies;
+                bodies.position[bodies.index_of(id as u64).expect("a body")]
+            };
+            let places: Vec<DVec3> = (0..points.len()).map(|id| place(&simulation, id)).collect();
+            simulation.step().expect("a finite state");
+            prop_assert!(simulation.world.bodies.velocity.iter().all(|v| *v == DVec3::ZERO));
+            let fastest = 0.15 * speed * scene.time.step;
+            for (id, start) in places.iter().enumerate() {
+                prop_assert!(place(&simulation, id).distance(*start) <= fastest * (1.0 + 1e-9));
             }
+            let now = squares(&simulation);
+            prop_assert!(before.is_none_or(|before| now <= before * (1.0 + 1e-9)), "{:?} became {}", before, now);
+            before = Some(now);
         }
-        let deepest = simulation.step().expect("a finite state").penetration.max;
-        prop_assert!(pushed > 0 || deepest == 0.0);
     }
 }
 

@@ -63,7 +63,7 @@ fn agrees_with_apgd() {
         let there = solve(problem, SolverName::Apgd, &options(1e-9));
         assert_eq!(there.2.status, Status::Converged, "{name}");
         // Contacts that neither press nor part have impulses and velocities of the order of √ν.
-        let here = scip(problem, &options(1e-5));
+        let here = scip(problem, &options(1e-6));
         assert_eq!(here.2.status, Status::Converged, "{name}: {:?}", here.2);
         assert!(here.2.iterations <= 40, "{name}: {} iterations", here.2.iterations);
         feasible(problem, &here.0);
@@ -82,7 +82,7 @@ fn both_forms_of_a_problem_have_one_solution() {
         let mut operator = BlockSparse::new(&assembled);
         let (mut γ, mut w) = (ContactVec::zeros(problem.contacts()), Response::default());
         let report = AnySolver::new(SolverName::Scip)
-            .solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-5)).with_history(true));
+            .solve(Solve::new(&mut operator, &mut γ, &mut w, &options(1e-6)).with_history(true));
         assert_eq!(report.status, Status::Converged, "{name}: {report:?}");
         let apart = (report.objective - here.2.objective).abs();
         assert!(apart < 1e-8 * here.2.objective.abs(), "{name}: {apart}");
@@ -100,7 +100,7 @@ fn every_criterion_stops_it() {
         feasible(&BED, &γ);
     }
     let (_, _, report) = scip(&BED, &SolverOptions { max_iterations: 3, ..options(1e-6) });
-    assert_eq!((report.status, report.iterations), (Status::IterationLimit, 3));
+    assert_eq!((report.status, report.iterations), (Status::GaveUp, 3), "no impulses are still better");
     let (_, _, report) = scip(&BED, &SolverOptions { max_iterations: 0, ..options(1e-6) });
     assert_eq!((report.status, report.iterations), (Status::IterationLimit, 0));
     // What is asked for in vain is told, and the best is returned.

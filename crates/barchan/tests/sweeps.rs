@@ -26,6 +26,7 @@ fn every_sweeping_solver_of_the_associated_law_agrees_with_apgd() {
         for problem in [round.clone(), round.to_general(), round.with_tensors(|j| j % 4 == 1).0] {
             let apgd = SolverOptions {
                 name: SolverName::Apgd,
+                friction: Some(Friction::Associated),
                 tolerance: 1e-9,
                 max_iterations: 100_000,
                 ..SolverOptions::default()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Benches to run; all by default.
+    /// Benches to run. [default: all]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Prints one JSON object on standard output, everything else on standard error.

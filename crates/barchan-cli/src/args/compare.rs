@@ -19,13 +19,13 @@ pub(crate) struct CompareArgs {
     /// Takes the contact problem of a step of this scene too.
     #[arg(long, value_name = "SCENARIO|SCENE.TOML")]
     pub(crate) scene: Option<String>,
-    /// The step, from 1; 300 by default, or the scene's last if that is sooner.
+    /// The step, from 1. [default: 300, or the scene's last if that is sooner]
     #[arg(long, value_name = "N", requires = "scene", value_parser = ordinal::<u64>, allow_negative_numbers = true)]
     pub(crate) step: Option<u64>,
     /// Sets a parameter of the scenario or a key of the scene; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "scene", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
-    /// Solvers to compare, separated by commas; all that can do the friction law by default.
+    /// Solvers to compare, separated by commas. [default: all that can do the friction law]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) solvers: Vec<SolverArg>,
     /// Friction law, the same for all.
@@ -40,10 +40,10 @@ pub(crate) struct CompareArgs {
     /// Seconds after which a solve is given up, about.
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) max_seconds: f64,
-    /// Threads to use; all there are by default.
+    /// Threads to use. [default: all there are]
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
-    /// Directory for the plots and tables; comparison or the next free number by default.
+    /// Directory for the plots and tables. [default: comparison, or the next free number]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Replaces the comparison that stands in the directory.

@@ -10,7 +10,7 @@ pub(crate) struct ExportArgs {
     /// Directory of a run.
     #[arg(value_name = "DIR")]
     pub(crate) run: PathBuf,
-    /// Number of the frame, from 0; the last by default.
+    /// Number of the frame, from 0. [default: the last]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub(crate) frame: Option<usize>,
     /// All frames, one after another.
@@ -25,7 +25,7 @@ pub(crate) struct ExportArgs {
     /// One VTKHDF file with the bodies of all frames instead of tables, for ParaView.
     #[arg(long, requires = "output", conflicts_with_all = ["frame", "bodies", "contacts"])]
     pub(crate) vtkhdf: bool,
-    /// File to write; standard output by default, or if it is -.
+    /// File to write; - for standard output. [default: -]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -4,8 +4,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct Overrides {
-    /// Sets a parameter of the scenario or a key of the scene, such as bodies=1000 or
-    /// solver.tolerance=1e-4; may be repeated.
+    /// Sets a parameter of the scenario or a key of the scene, such as bodies=1000, solver.tolerance=1e-4 or
+    /// material.sand.friction=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, String)>,
 }

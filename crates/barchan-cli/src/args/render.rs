@@ -15,7 +15,7 @@ pub(crate) struct RenderArgs {
     /// kind if ffmpeg is installed (by the end of the name: .mp4, .webm, .gif, .mkv, .mov, .avi).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Which frame, from 0; the last by default.
+    /// Which frame, from 0. [default: the last]
     #[arg(long, value_name = "N", conflicts_with = "video", value_parser = count::<usize>, allow_negative_numbers = true)]
     pub(crate) frame: Option<usize>,
     /// Draws all frames, from the same place and with the same scale of colours.

@@ -9,7 +9,7 @@ pub(crate) struct ReportArgs {
     /// Directory of a run, which may have failed or be under way.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Where the page goes; report.html in the directory by default.
+    /// Where the page goes. [default: report.html in the directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Megabytes for frames, about; the first and the last are always there.

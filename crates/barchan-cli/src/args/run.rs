@@ -16,7 +16,7 @@ pub(crate) struct RunArgs {
     /// Solver to use: shorthand for --set solver.name=NAME.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<SolverArg>,
-    /// Directory for the results; runs/NAME or the next free number by default.
+    /// Directory for the results. [default: runs/NAME, or the next free number]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Replaces the run that stands in the directory.

@@ -6,14 +6,13 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunControlArgs {
-    /// Steps of the whole run, counted from its beginning; as many as reach the scene's end by default.
+    /// Steps of the whole run, counted from its beginning. [default: as many as reach the scene's end]
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) steps: Option<u64>,
-    /// Simulated time at the end of the whole run, in seconds; the scene's by default.
+    /// Simulated time at the end of the whole run, in seconds. [default: the scene's]
     #[arg(long, value_name = "T", value_parser = moment, allow_negative_numbers = true)]
     pub(crate) time: Option<f64>,
-    /// Threads of each rank; all there are by default, and 1 with --ranks. The result does not
-    /// depend on it.
+    /// Threads of each rank. The result does not depend on it. [default: all there are, and 1 with --ranks]
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
     /// Spreads the run over so many ranks inside this process, to try or test what it does across
@@ -30,11 +29,12 @@ pub(crate) struct RunControlArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Takes a checkpoint every so many steps, to go on from with `barchan restart`: the scene's key
-    /// checkpoint.steps. 0 for none by steps.
+    /// checkpoint.steps. 0 for none by steps. [default: the scene's, which is 0 if it does not say]
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) checkpoint_steps: Option<u64>,
     /// Takes one when so many seconds have passed since the last: the scene's key
-    /// checkpoint.seconds, which is 600 by default. 0 for none by time.
+    /// checkpoint.seconds. The first comes after 3 s, and waits double until they are that long. 0 for none by
+    /// time. [default: the scene's, which is 600 if it does not say]
     #[arg(long, value_name = "S", value_parser = interval, allow_negative_numbers = true)]
     pub(crate) checkpoint_seconds: Option<f64>,
     /// Writes no report.html; `barchan report` can do so later.
@@ -45,9 +45,9 @@ pub(crate) struct RunControlArgs {
     #[arg(long, value_name = "STEP", value_parser = ordinal::<u64>, allow_negative_numbers = true)]
     pub(crate) dump_problem: Vec<u64>,
     /// Serves a page on this machine that shows the run, and lets viewers hold it, step it and slow it
-    /// down; its address goes to standard error. The port is 8737 by default, or any that is free if
-    /// that is taken; 0 for any. The result does not depend on it. A short run waits up to ten seconds at
-    /// its end for a browser to come.
+    /// down; its address goes to standard error. The result does not depend on it. A short run waits up to ten
+    /// seconds at its end for a browser to come. Port 0 is any that is free. [default port: 8737, or any that is
+    /// free if that is taken]
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true)]
     pub(crate) view: Option<Option<u16>>,
 }

@@ -12,7 +12,7 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// Name of a scenario; `barchan list` shows them.
+    /// Name of a scenario; `barchan list` shows them. `empty` has no bodies, and examples behind comments.
     #[arg(value_name = "SCENARIO")]
     pub(crate) scenario: String,
     #[command(flatten)]

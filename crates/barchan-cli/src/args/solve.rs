@@ -17,7 +17,7 @@ pub(crate) struct SolveArgs {
     /// Solver to use.
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<SolverArg>,
-    /// Friction law; the solver's own by default.
+    /// Friction law. [default: the solver's own]
     #[arg(long, value_name = "LAW")]
     pub(crate) friction: Option<Law>,
     /// Residual at which the problem counts as solved: the scale-free one, 1 without impulses.
@@ -32,7 +32,7 @@ pub(crate) struct SolveArgs {
     /// Writes the solution, a contact a line: r_N r_T1 r_T2 u_N u_T1 u_T2.
     #[arg(long, value_name = "FILE")]
     pub(crate) solution: Option<PathBuf>,
-    /// Threads to use; all there are by default. The result does not depend on it.
+    /// Threads to use. The result does not depend on it. [default: all there are]
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 4096>, allow_negative_numbers = true)]
     pub(crate) threads: Option<u32>,
 }

@@ -1,8 +1,9 @@
-//! Broad and narrow phase together, for both broad phases.
+//! Broad and narrow phase together, for both broad phases; and the broad phase once more with a body that has escaped.
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
-use barchan::broad::{BroadPhaseName, Pairs, by_name, hull};
+use barchan::DVec3;
+use barchan::broad::{BroadPhaseName, Growth, Pairs, by_name, hull};
 use barchan::narrow::{Contacts, Detection};
 use barchan::step::StepOptions;
 use barchan::world::World;
@@ -10,12 +11,14 @@ use barchan::world::reorder::{ReorderScratch, morton_order};
 use serde_json::json;
 use std::time::Instant;
 
+/// How far a body has escaped, m.
+const FAR: f64 = 1e9;
+
 const REPEATS: usize = 5;
 
 /// Seconds of hulls and broad phase, and of the narrow phase: best of several.
 pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName) -> (f64, f64) {
-    let h = options.h;
-    let margin = options.contact.margin;
+    let growth = Growth { h: options.h, margin: options.contact.margin, kick: 9.81 * options.h };
     let mut hulls = Vec::new();
     let mut walls = Vec::new();
     let mut broad = by_name(name);
@@ -24,10 +27,10 @@ pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..=REPEATS {
         let start = Instant::now();
-        hull::compute(&world.bodies, h, margin, &mut hulls, &mut walls);
+        hull::compute(&world.bodies, growth, &mut hulls, &mut walls);
         broad.find(&hulls, &mut pairs);
         let middle = Instant::now();
-        let detection = Detection { bodies: &world.bodies, walls: &walls, h, margin, assignment: None };
+        let detection = Detection { bodies: &world.bodies, walls: &walls, growth, ahead: 0.0, assignment: None };
         contacts.detect(&detection, &mut pairs);
         best.0 = best.0.min((middle - start).as_secs_f64());
         best.1 = best.1.min(middle.elapsed().as_secs_f64());
@@ -60,5 +63,20 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
             json!(context.bandwidth_bytes((all.0 + all.1) / n)),
         );
     }
+    let far = in_order(with_escaped(world));
+    for (name, key) in [(BroadPhaseName::Octree, "far_"), (BroadPhaseName::Grid, "far_grid_")] {
+        let single = one.install(|| seconds(&far, &options, name));
+        out.insert(format!("{key}broad_nanoseconds_per_body"), json!(single.0 * 1e9 / n));
+    }
     Ok(out)
+}
+
+/// The world with one of its bodies far away.
+fn with_escaped(mut world: World) -> World {
+    let bodies = &world.bodies;
+    let escaped = (0..bodies.len()).filter(|&i| !bodies.is_wall(i)).nth(bodies.len() / 2);
+    if let Some(i) = escaped {
+        world.bodies.position[i] = DVec3::new(0.0, FAR, FAR);
+    }
+    world
 }

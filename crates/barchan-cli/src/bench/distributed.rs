@@ -3,7 +3,7 @@
 use super::parts::{failed, on_ranks};
 use super::{Context, Figures, figures, named, settled, weak};
 use crate::failure::Failure;
-use barchan::broad::hull;
+use barchan::broad::{Growth, hull};
 use barchan::comm::threads;
 use barchan::cone::solver::SolverName;
 use barchan::partition::{DomainOptions, PartitionName};
@@ -102,8 +102,10 @@ fn copies(bed: &World) -> Result<Value, Failure> {
             let Some((held, region)) = domain else { continue };
             copies += held;
             own += bodies;
-            let meets =
-                |i: &usize| bed.bodies.is_owned_and_bounded(*i) && hull::of(&bed.bodies, *i, h, margin).meets(&region);
+            let meets = |i: &usize| {
+                bed.bodies.is_owned_and_bounded(*i)
+                    && hull::of(&bed.bodies, *i, Growth { h, margin, kick: 0.0 }).meets(&region)
+            };
             ideal += (0..bed.bodies.len()).filter(meets).count();
         }
         let ideal = ideal - own;

@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     for _ in 0..REPEATS {
         plain.push(seconds_a_step(|| simulation.step().map(drop))?);
         alone.push(seconds_a_step(|| step(&mut simulation, &mut watch))?);
-        let viewer = Spectator::join(server.address()).map_err(no_thread)?;
+        let viewer = Spectator::join(&server).map_err(no_thread)?;
         let each = seconds_a_step(|| step(&mut simulation, &mut watch))?;
         let [count, size] = viewer.leave();
         (frames, bytes, seconds) = (frames + count, bytes + size, seconds + TIMED as f64 * each);

@@ -16,6 +16,7 @@ mod live;
 mod memory;
 mod operator;
 mod parts;
+mod physics;
 mod scale;
 mod scaling;
 mod scip;
@@ -62,6 +63,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
     Bench { name: "general", summary: "general contacts against round ones", run: general::run },
+    Bench { name: "physics", summary: "what bodies do at the defaults, beside known answers", run: physics::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
     Bench { name: "checkpoint", summary: "a checkpoint of the million, against its raw bytes", run: checkpoint::run },
     Bench { name: "frames", summary: "taking and writing a frame of the million", run: frames::run },

@@ -88,7 +88,7 @@ impl Timed {
     /// Whether more iterations might have helped. A solver that calls itself stalled may have had
     /// none left to get over it.
     fn is_cut_short(&self, options: &SolverOptions) -> bool {
-        let unfinished = matches!(self.report.status, Status::IterationLimit | Status::Stalled);
+        let unfinished = matches!(self.report.status, Status::IterationLimit | Status::Stalled | Status::GaveUp);
         unfinished && self.report.iterations >= options.max_iterations
     }
 }
@@ -116,8 +116,10 @@ pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f
         _ if best.residual <= ROUNDING * options.tolerance => Verdict::Converged,
         _ if best.is_cut_short(&options) && options.max_iterations < max_iterations => Verdict::TimeLimit,
         Status::IterationLimit => Verdict::IterationLimit,
+        // Nothing better than no impulses, for want of iterations.
+        Status::GaveUp if best.is_cut_short(&options) => Verdict::IterationLimit,
         Status::BadProblem => Verdict::BadProblem,
-        Status::Converged | Status::Stalled => Verdict::Stalled,
+        Status::Converged | Status::Stalled | Status::GaveUp => Verdict::Stalled,
     };
     let scale = if watched.seconds > 0.0 { best.seconds / watched.seconds } else { 1.0 };
     let history = watched.report.history.into_iter();

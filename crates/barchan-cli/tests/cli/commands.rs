@@ -31,6 +31,62 @@ fn every_scenario_can_be_printed_checked_and_started() {
 }
 
 #[test]
+fn an_empty_scene_says_what_it_lacks() {
+    let desk = Desk::new();
+    let said = desk.barchan("new empty --set name=drum");
+    assert!(said.code == 0 && said.out.contains("\nname = \"drum\"") && said.out.contains("\n#[[fill]]\n"), "{said:?}");
+    desk.write("drum.toml", &said.out);
+    for target in ["drum.toml", "empty"] {
+        let said = desk.barchan(&format!("check {target}"));
+        let words = "bodies       none yet: add some as [[body]], [[lattice]] or [[fill]]; `barchan new empty` prints examples\n";
+        assert!(said.code == 0 && said.out.contains(words), "{said:?}");
+    }
+}
+
+#[test]
+fn help_tells_defaults_in_one_way() {
+    let desk = Desk::new();
+    let overview = desk.barchan("--help").out;
+    let commands = overview.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let names: Vec<&str> = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect();
+    assert!(names.len() >= 10, "{overview}");
+    let mut defaults = 0;
+    for name in names.iter().filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        let said = desk.barchan(&format!("{name} --help"));
+        assert_eq!(said.code, 0, "{said:?}");
+        let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        for phrase in ["by default", "unless told"] {
+            assert!(!words.contains(phrase), "{name}: a default is [default: ...], not {phrase:?}: {}", said.out);
+        }
+        defaults += words.matches("[default").count();
+    }
+    assert!(defaults > 20, "{defaults}");
+}
+
+#[test]
+fn check_names_bodies_that_start_in_each_other_and_steps_that_are_too_long() {
+    let desk = Desk::new();
+    let ball =
+        |x: f64, z: f64| format!("[[body]]\nshape = {{ sphere = {{ radius = 0.1 }} }}\nposition = [{x}, 0.0, {z}]\n");
+    let floor = "[[body]]\nshape = { half-space = {} }\nposition = [0.0, 0.0, 0.0]\n";
+    let scene = |step: &str, balls: &[String]| format!("[time]\nstep = {step}\n{floor}{}", balls.concat());
+    desk.write("sound.toml", &scene("0.001", &[ball(0.0, 0.1), ball(0.2, 0.1)]));
+    let said = desk.barchan("check sound.toml");
+    assert!(said.code == 0 && !said.out.contains("WARNING"), "{said:?}");
+    desk.write("deep.toml", &scene("0.05", &[ball(0.0, 0.3), ball(0.15, 0.3), ball(1.0, -0.5)]));
+    let said = desk.barchan("check deep.toml");
+    assert_eq!(said.code, 0, "{said:?}");
+    for words in [
+        "WARNING: body 3 (sphere at 1, 0, -0.5) starts in, behind or outside of body 0",
+        "starts in body",
+        "by 50 % of its radius",
+        "WARNING: gravity moves the smallest bodies by 25 % of a radius in a step: a shorter time.step may be needed",
+    ] {
+        assert!(said.out.contains(words), "no {words:?} in {}", said.out);
+    }
+}
+
+#[test]
 fn check_explains_and_leaves_nothing_behind() {
     let desk = Desk::new();
     desk.write(
@@ -51,13 +107,40 @@ fn check_explains_and_leaves_nothing_behind() {
         "glass on steel: friction 0.05, restitution 0 (exception)",
         "steel on steel: friction 0.4",
         "100 steps of 0.01 s to 1 s, 0.005 s after its end",
-        "auto to a residual (natural) of 5e-2",
+        "auto, coulomb friction, to a residual (natural) of 5e-2",
         "11 frames of ",
         "memory       about ",
     ] {
         assert!(said.out.contains(words), "no {words:?} in {}", said.out);
     }
     assert_eq!(crate::support::files(&desk.path("")), ["two.toml"]);
+}
+
+#[test]
+fn check_tells_what_becomes_of_bodies_that_leave() {
+    let desk = Desk::new();
+    let scene = |rule: &str| {
+        format!("[domain]\nmin = [0, 0, -1]\nmax = [1, 1, 2]\nperiodic = [true, false, false]\noutside = \"{rule}\"\n")
+    };
+    for (rule, fate) in [("remove", "are removed"), ("stop", "end the run")] {
+        desk.write("scene.toml", &scene(rule));
+        let said = desk.barchan("check scene.toml");
+        let words = format!("bodies that leave the box from (-inf, 0, -1) to (inf, 1, 2) m {fate}\n");
+        assert!(said.out.contains(&words), "{}", said.out);
+    }
+    desk.write("scene.toml", &scene("keep"));
+    assert!(!desk.barchan("check scene.toml").out.contains("leave"));
+}
+
+#[test]
+fn check_notes_friction_that_counts_as_less() {
+    let desk = Desk::new();
+    let said = desk.barchan("check incline --set friction=1e160");
+    assert!(said.out.contains("friction 1000 (the most there is: nothing slides), restitution 0"), "{}", said.out);
+    for wrong in ["-1", "inf", "nan"] {
+        let said = desk.barchan(&format!("check incline --set material.0.friction={wrong}"));
+        said.refused(2, &["material.0.friction"]);
+    }
 }
 
 #[test]

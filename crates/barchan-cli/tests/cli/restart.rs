@@ -275,6 +275,21 @@ fn ranks_go_on_too() {
 }
 
 #[test]
+fn a_run_killed_after_seconds_goes_on_at_the_default_settings() {
+    let desk = Desk::new();
+    let line = "run packing --set bodies=100 --time 1000 --quiet --threads 1 --out run";
+    let last = || {
+        let names = fs::read_dir(desk.path("run/checkpoints")).ok()?.map(|name| name.unwrap().path());
+        let heads = names.filter(|path| path.extension().is_some_and(|end| end == "head"));
+        heads.filter_map(|path| path.file_stem()?.to_str()?.strip_prefix("step-")?.parse::<u64>().ok()).max()
+    };
+    assert!(kill_when(&desk, line, || last().is_some()), "it was over, or had no checkpoint within a minute");
+    let step = last().unwrap();
+    let json = desk.json(&format!("restart run --steps {}", step + 3));
+    assert_eq!([&json["restarted_at"], &json["steps"]], [step, step + 3].map(Value::from).each_ref());
+}
+
+#[test]
 fn a_strict_restart_judges_the_whole_run() {
     let desk = Desk::new();
     let said = desk.barchan("run packing --set bodies=60 --set solver.max_iterations=1 --steps 400 --out run --quiet");

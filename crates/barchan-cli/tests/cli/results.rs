@@ -21,12 +21,13 @@ fn json_is_one_object_with_the_promised_keys() {
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(
         keys(&json),
-        "bodies checkpoints contacts energy failure interrupted max_penetration mean_penetration passed_over peak_rss_bytes \
-         ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
+        "bodies checkpoints contacts energy failure interrupted lost max_penetration mean_penetration passed_over \
+         peak_rss_bytes ranks restarted_at restarts scenario seconds solver state_hash stepping steps threads time version \
+         worst_overlap"
     );
     assert_eq!(keys(&json["energy"]), "kinetic potential");
-    let solver =
-        "iterations_max iterations_mean name operator_applications residual_max steps_converged taken tolerance";
+    let solver = "cold_starts iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
+         tolerance";
     assert_eq!(keys(&json["solver"]), solver);
     assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output solve start total");
     assert_eq!(json["scenario"], "sedimentation");
@@ -34,6 +35,55 @@ fn json_is_one_object_with_the_promised_keys() {
     assert!((json["time"].as_f64().unwrap() - 0.02).abs() < 1e-12);
     // What else there is to say goes to the other stream.
     assert!(said.err.contains("100 bodies, 20 steps") && said.err.contains("frames.pvd in ParaView"), "{}", said.err);
+}
+
+/// Two spheres fly out of the box at 0.101 and 0.201 s.
+const LEAVING: &str = "gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 0.3\n\
+    [domain]\nmin = [-1, -1, -1]\nmax = [1, 1, 1]\noutside = \"RULE\"\n\
+    [[body]]\nshape.sphere.radius = 0.1\nposition = [0.9, 0, 0]\nvelocity = [0.9999, 0, 0]\n\
+    [[body]]\nshape.sphere.radius = 0.1\nposition = [-0.8, 0, 0]\nvelocity = [-0.9999, 0, 0]\n\
+    [[body]]\nshape.sphere.radius = 0.1\n";
+
+#[test]
+fn bodies_that_leave_are_told_and_may_end_the_run() {
+    let desk = Desk::new();
+    desk.write("remove.toml", &LEAVING.replace("RULE", "remove"));
+    let json = desk.json("run remove.toml --out run");
+    let mass = 2.0 * 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;
+    let close = |value: &Value, expected: f64| (value.as_f64().unwrap() / expected - 1.0).abs() < 1e-9;
+    assert_eq!((&json["bodies"], &json["lost"]["bodies"]), (&1.into(), &2.into()), "{json}");
+    assert!(close(&json["lost"]["mass"], mass), "{json}");
+    assert!(close(&json["lost"]["first"], 0.101) && close(&json["lost"]["last"], 0.201), "{json}");
+    let said = desk.barchan("run remove.toml --out again");
+    let told = "lost         2 bodies of 20.94 kg left the box and were removed, from 0.101 to 0.201 s\n";
+    assert!(said.out.contains(told), "{}", said.out);
+
+    desk.write("stop.toml", &LEAVING.replace("RULE", "stop"));
+    let said = desk.barchan("run stop.toml --out stopped");
+    assert_ne!(said.code, 0);
+    let words = "step 101: body 0 has left the box between domain.min and domain.max, at [1.000";
+    assert!(said.err.contains(words), "{}", said.err);
+    desk.write("boxless.toml", "[domain]\noutside = \"remove\"\n");
+    desk.barchan("check boxless.toml").refused(2, &["domain.min: is needed, because domain.outside"]);
+    desk.write("typo.toml", "[domain]\noutside = \"delete\"\n");
+    desk.barchan("check typo.toml").refused(2, &["typo.toml:2", "delete"]);
+}
+
+#[test]
+fn friction_without_bounds_holds_a_strict_run() {
+    let desk = Desk::new();
+    // It fell through the plane, with a residual of 0 and exit code 0.
+    let said = desk
+        .barchan("run incline --set friction=1e160 --set angle=60 --set solver.friction=coulomb --strict --steps 300");
+    assert_eq!(said.code, 0, "{}", said.err);
+    let json =
+        desk.json("run incline --set friction=1e160 --set angle=60 --set solver.friction=coulomb --strict --steps 300");
+    assert!(json["max_penetration"].as_f64().unwrap() < 1e-5, "{json}");
+    // Rolling: g sin θ · 5/7 along the plane for 0.3 s, and a spin that has 2/5 of its energy.
+    let speed: f64 = 9.81 * 60f64.to_radians().sin() * 5.0 / 7.0 * 0.3;
+    let mass = 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3;
+    let kinetic = json["energy"]["kinetic"].as_f64().unwrap();
+    assert!((kinetic / (0.7 * mass * speed * speed) - 1.0).abs() < 0.02, "{json}");
 }
 
 #[test]

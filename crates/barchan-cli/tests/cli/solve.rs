@@ -41,7 +41,7 @@ fn a_report_for_people_and_one_for_programs() {
     for words in [
         "problem      two.dat\n",
         "contacts     2\n",
-        "auto took accelerated-gs, associated friction",
+        "auto took accelerated-gs, coulomb friction",
         "converged",
         "tolerance 1e-6",
     ] {
@@ -69,7 +69,7 @@ fn a_report_for_people_and_one_for_programs() {
 #[test]
 fn the_solution_solves_the_problem() {
     let desk = desk();
-    let said = desk.barchan("solve two.dat --tol 1e-10 --solution deep.txt --json");
+    let said = desk.barchan("solve two.dat --friction associated --tol 1e-10 --solution deep.txt --json");
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.err.contains("deep.txt"), "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
@@ -205,9 +205,9 @@ fn a_step_is_dumped_and_solved_alone() {
     let hash = desk.hash(bed);
     assert_eq!(hash, desk.hash(&format!("{bed} --out bed --dump-problem 220 --dump-problem 200")));
     let text = desk.read("bed/problem-220.txt");
-    assert!(text.starts_with("barchan-problem 2\n") && desk.path("bed/problem-200.txt").exists());
+    assert!(text.starts_with("barchan-problem 3\n") && desk.path("bed/problem-200.txt").exists());
     let contacts = text.lines().filter(|line| line.starts_with("contact ")).count();
-    let said = desk.barchan("solve bed/problem-220.txt --tol 1e-7 --json --solution r.txt");
+    let said = desk.barchan("solve bed/problem-220.txt --friction associated --tol 1e-7 --json --solution r.txt");
     assert_eq!(said.code, 0, "{said:?}");
     let json: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(json["contacts"], contacts);

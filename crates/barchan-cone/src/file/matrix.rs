@@ -22,6 +22,7 @@
 
 use crate::file::text::ProblemFileError;
 use crate::problem::assembled::{Assembled, BadAssembled};
+use crate::problem::law::bounded;
 use crate::{ContactScalars, ContactVec};
 use glam::{DMat3, DVec3};
 use std::fmt::{Arguments, Display};
@@ -100,7 +101,7 @@ impl Assembled {
                 let what = format_args!("the friction of contact {contact} must not be negative, found {μ}");
                 return Err(tokens.fault(what));
             }
-            friction.push(μ);
+            friction.push(bounded(μ));
         }
         tokens.nothing_more()?;
 
@@ -392,6 +393,8 @@ mod tests {
         assert_eq!(problem.bias.get(1), DVec3::new(-2.0, 0.0, 1e-9));
         assert_eq!([problem.friction[0], problem.friction[1], problem.friction[2]], [0.5, 0.0, 0.7]);
         assert_eq!(read(&dense(&problem)).unwrap(), problem);
+        // What sticks sticks.
+        assert_eq!(read(&SMALL.replace("0.5\n0\n", "0.5\n1e160\n")).unwrap().friction[1], crate::MOST_FRICTION);
         // White space of any kind will do.
         let one_line = SMALL.split_whitespace().collect::<Vec<_>>().join("\t");
         assert_eq!(read(&one_line).unwrap(), problem);
@@ -448,6 +451,7 @@ mod tests {
         with("1e-9", "-inf", "36: expected a finite number for entry 5 of the right-hand side, found \"-inf\"");
         with("1e-9", "1e200", "36: the right-hand side of contact 1 is too large to compute with");
         with("0.5\n0\n", "0.5\n-0.25\n", "39: the friction of contact 1 must not be negative, found -0.25");
+        with("0.5\n0\n", "0.5\nnan\n", "39: expected a finite number for the friction of contact 1, found \"nan\"");
         with("0\n0.7\n", "0\n0.7\n\n7 8\n", "42: expected the end of the file, found \"7\"");
         let long = "x".repeat(5000);
         with("1e-9", &long, &format!("36: expected a number, found \"{}…\"", "x".repeat(40)));

@@ -26,6 +26,7 @@
 //! Numbers are the shortest that read back to the same bits. The last line tells a whole file from
 //! one that was cut off within a number.
 
+use crate::problem::law::bounded;
 use crate::{BadProblem, ContactScalars, ContactVec, Geometry, Problem, ProblemRef, Row};
 use glam::DVec3;
 use std::fmt::Display;
@@ -179,7 +180,7 @@ impl Problem {
             lines.either(["contact", "general-contact"], |is_general, fields| {
                 problem.pairs.push([fields.body("A", bodies)?, fields.body("B", bodies)?]);
                 normals.push(fields.vector("the normal")?);
-                friction.push(fields.number("the friction")?);
+                friction.push(bounded(fields.number("the friction")?));
                 bias.push(fields.vector("the bias")?);
                 if is_general {
                     arms.push([fields.vector("the lever arm of A")?, fields.vector("the lever arm of B")?]);
@@ -343,6 +344,7 @@ impl<'a> Fields<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MOST_FRICTION;
     use crate::solver::{Apgd, Solve, Solver, SolverOptions};
     use crate::{BodyVec, MatrixFree, Workspace};
 
@@ -407,6 +409,21 @@ mod tests {
             assert!(solution.1.iterations > 2);
             assert_eq!(solve(&read(&text(&problem)).unwrap()), solution);
         }
+    }
+
+    #[test]
+    fn friction_is_read_up_to_its_bound_and_must_be_a_number() {
+        let with = |friction: &str| read(&text(&heap()).replacen(" 0.5 ", &format!(" {friction} "), 1));
+        for large in ["1000.0", "1001", "1e6", "1e160", "1.7e308"] {
+            assert_eq!(with(large).unwrap().friction[0], MOST_FRICTION, "{large}");
+        }
+        assert_eq!(with("999.5").unwrap().friction[0], 999.5);
+        for wrong in ["-1", "inf", "nan", "1e999"] {
+            assert!(with(wrong).is_err(), "{wrong}");
+        }
+        let mut problem = heap();
+        problem.friction = ContactScalars::from_slice(&[0.5, 0.0, 1e4]);
+        assert!(problem.check().unwrap_err().to_string().contains("friction must be at most 1000"));
     }
 
     #[test]

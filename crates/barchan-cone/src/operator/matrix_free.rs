@@ -112,6 +112,21 @@ impl<'a> MatrixFree<'a> {
         Self { problem, ws, metric, law, is_shifted: false, η: 1.0, natural_unit: 0.0, comm: None, members, contacts }
     }
 
+    /// The same for one part of a problem that is spread over ranks.
+    pub fn view_part(
+        problem: impl Into<ProblemRef<'a>>,
+        ws: &'a mut Workspace,
+        comm: Option<&'a mut (dyn ProblemCommunicator + 'a)>,
+    ) -> Self {
+        Self { comm, ..Self::view(problem, ws) }
+    }
+
+    /// a_n of a contact: how its normal velocity answers to a normal impulse.
+    pub fn normal_answer(&self) -> impl Fn(usize) -> f64 + Sync + '_ {
+        let (scales, problem) = (&self.ws.scales, &self.problem);
+        move |contact| scales.diagonal(problem, contact).0
+    }
+
     /// The velocity change of a body: linear and angular.
     pub fn twist(&self, w: &BodyVec, body: usize) -> [DVec3; 2] {
         self.twists(w)(body)

@@ -3,6 +3,7 @@
 //! Other programs hand over problems in this form: without bodies, every contact in a frame of
 //! its own (normal, first and second tangent). Find r ∈ C with u = Wr + b ∈ C*, rᵢ·uᵢ = 0.
 
+use crate::problem::law::MOST_FRICTION;
 use crate::problem::tangents::contact_frame;
 use crate::{BadProblem, ContactScalars, ContactVec, Problem};
 use barchan_parallel::{CHUNK, exclusive_scan, for_chunks};
@@ -126,6 +127,9 @@ impl Assembled {
             let μ = self.friction[contact];
             if !(μ >= 0.0 && μ.is_finite()) {
                 return bad(format!("friction is {μ}, expected a finite number that is not negative"));
+            }
+            if μ > MOST_FRICTION {
+                return bad(format!("friction is {μ}, expected at most {MOST_FRICTION}, which is to stick"));
             }
             // Norms are taken: squares must be finite too.
             if !self.bias.get(contact).length_squared().is_finite() {

@@ -2,6 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The largest coefficient of friction that solvers compute with: cones of 89.94 degrees. What is above it counts
+/// as this, which is to stick: a contact slides only if it is pushed along the surface a thousand times harder than
+/// onto it.
+///
+/// Solvers compare impulses along the normal with those along the surface times μ, and divide by 1 + μ²: much above
+/// this the normal part drowns in the rounding of the others, and from 1e154 on μ² is no number.
+pub const MOST_FRICTION: f64 = 1e3;
+
+/// A coefficient of friction from a file, brought down to the largest. What is no number, or infinite, stays so and is
+/// refused by the check of the problem.
+pub(crate) fn bounded(friction: f64) -> f64 {
+    if friction > MOST_FRICTION && friction.is_finite() { MOST_FRICTION } else { friction }
+}
+
 /// How friction acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

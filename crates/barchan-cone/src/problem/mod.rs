@@ -16,6 +16,7 @@ pub mod tangents;
 use crate::{ContactScalars, ContactVec};
 use geometry::{Geometry, Symmetric};
 use glam::DVec3;
+use law::MOST_FRICTION;
 use rows::Row;
 
 /// A frictional contact problem: bodies' inverse masses, contacts, cones, right-hand side.
@@ -381,6 +382,9 @@ impl ProblemRef<'_> {
         }
         if !(self.friction[contact] >= 0.0 && self.friction[contact].is_finite()) {
             return Err("friction must be finite and not negative");
+        }
+        if self.friction[contact] > MOST_FRICTION {
+            return Err("friction must be at most 1000, which is to stick");
         }
         if !self.bias.get(contact).is_finite() || self.arms(contact).iter().any(|r| !r.is_finite()) {
             return Err("all numbers must be finite");

@@ -149,7 +149,9 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
             return report.by(options.name);
         }
         let mut report = self.chosen.solve(solve.reborrow());
-        if report.status == Status::Stalled && is_coulomb && options.name == SolverName::AcceleratedGs {
+        let is_stuck = matches!(report.status, Status::Stalled | Status::GaveUp);
+        let may_go_on = report.iterations < options.max_iterations;
+        if is_stuck && may_go_on && is_coulomb && options.name == SolverName::AcceleratedGs {
             // Where momentum under the exact law leads nowhere, the convex problems do.
             let rest = options.after(report.iterations);
             report = report.followed_by(self.de_saxce.solve(&mut self.chosen, solve.with(&rest)));

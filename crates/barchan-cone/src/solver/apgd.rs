@@ -10,6 +10,7 @@
 //! Lipschitz estimate L held is told by dᵀAd ≤ L·dᵀHd for the step d = x − y, which for a quadratic is
 //! the line search of S1 exactly, without its cancellation.
 
+use super::nothing::is_bad_start;
 use super::pool::Pool;
 use super::stopping::{Next, NotFinite, Stopping};
 use super::{ApgdOptions, Report, Solve, Solver, Status};
@@ -83,7 +84,7 @@ impl<P: ConeProblem> Solver<P> for Apgd<P::Impulses, P::Velocities> {
         report.status = self.iterate(&mut solve, &mut report);
         // Hand out the best iterate with its response.
         Iterate { γ: *solve.γ, w: *solve.response } = self.pool.take_best();
-        report.record_residuals(&mut solve);
+        report.finish(&mut solve);
         report
     }
 }
@@ -131,11 +132,13 @@ impl<I: Default, V: Default> Apgd<I, V> {
             }
             match next {
                 Next::GoOn => {}
-                Next::StartCold => {
+                Next::DoubtStart => {
                     pool.put_back(x);
                     let start = pool.present_mut();
-                    problem.clear_impulses(&mut start.γ);
-                    problem.clear_velocities(&mut start.w);
+                    if is_bad_start(*problem, &start.γ, &start.w, report) {
+                        problem.clear_impulses(&mut start.γ);
+                        problem.clear_velocities(&mut start.w);
+                    }
                     continue;
                 }
                 Next::End(status) => {

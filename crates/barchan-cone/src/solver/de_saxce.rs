@@ -6,6 +6,7 @@
 //! from the last few (Anderson 1965) as long as the residual falls, and the inner solves are only
 //! as exact as the outer residual deserves.
 
+use super::nothing::is_bad_start;
 use super::stopping::{Next, NotFinite, Stopping};
 use super::{Criterion, Report, Solve, Solver, SolverOptions, Status};
 use crate::{ConeProblem, Friction};
@@ -64,17 +65,29 @@ impl<I: Default> DeSaxce<I> {
         }
         let mut total = Report::default();
         solve.problem.set_shift(None);
-        solve.project_start();
+        self.start(&mut solve, &mut total);
         let (best_residual, status) = self.iterate(inner, &mut solve, &mut total);
         total.status = status;
         // Hand out the best impulses with their response.
+        solve.problem.set_law(Friction::Coulomb);
         if best_residual < total.residual {
             solve.problem.copy(&self.best, solve.γ);
             solve.problem.respond_to(solve.γ, solve.response);
-            solve.problem.set_law(Friction::Coulomb);
-            total.record_residuals(&mut solve);
         }
+        total.finish(&mut solve);
         total
+    }
+
+    /// Finds the response of the start, or starts cold if it is worse than nothing. After it the report has the residual.
+    fn start<P: ConeProblem<Impulses = I>>(&mut self, solve: &mut Solve<'_, P>, total: &mut Report) {
+        solve.project_start();
+        solve.problem.set_law(Friction::Coulomb);
+        if is_bad_start(solve.problem, solve.γ, solve.response, total) {
+            solve.problem.clear_impulses(solve.γ);
+            solve.problem.clear_velocities(solve.response);
+        }
+        solve.problem.copy(solve.γ, &mut self.best);
+        total.record_residuals(solve);
     }
 
     /// The outer loop, until something ends it: the best residual, and how it ended.
@@ -96,6 +109,10 @@ impl<I: Default> DeSaxce<I> {
             tolerance: FIRST_TOLERANCE,
             ..*solve.options
         };
+        // The start is the best so far, and perhaps good enough.
+        if let Next::End(status) = stopping.observe(total.residual, false, total) {
+            return (stopping.best_residual(), status);
+        }
         solve.problem.slip(solve.response, &mut self.shift);
         let status = loop {
             // The inner problem, with its shift fixed.

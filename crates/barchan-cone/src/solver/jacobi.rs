@@ -4,6 +4,7 @@
 //! It converges only where ω is small enough for the number of contacts that bodies share; the
 //! report tells.
 
+use super::nothing::is_bad_start;
 use super::stopping::{Next, NotFinite, Stopping};
 use super::{JacobiOptions, Report, Solve, Solver, Status};
 use crate::{ConeProblem, DescentStep, Extrapolation, Friction, Metric};
@@ -38,7 +39,7 @@ impl<P: ConeProblem> Solver<P> for Jacobi<P::Impulses> {
         solve.project_start();
         report.operator_applications = 1;
         report.status = self.iterate(&mut solve, &mut report);
-        report.record_residuals(&mut solve);
+        report.finish(&mut solve);
         report
     }
 }
@@ -60,9 +61,11 @@ impl<I> Jacobi<I> {
             }
             match next {
                 Next::GoOn => {}
-                Next::StartCold => {
-                    problem.clear_impulses(γ);
-                    problem.clear_velocities(response);
+                Next::DoubtStart => {
+                    if is_bad_start(problem, γ, response, report) {
+                        problem.clear_impulses(γ);
+                        problem.clear_velocities(response);
+                    }
                     continue;
                 }
                 Next::End(status) => break status,

@@ -11,6 +11,7 @@ pub mod de_saxce;
 mod duo;
 pub mod jacobi;
 mod jordan;
+mod nothing;
 mod offer;
 pub mod options;
 mod pool;

@@ -50,7 +50,7 @@ impl SolverName {
         match self {
             Self::Nbgs => &[Friction::Coulomb],
             Self::Auto | Self::Apgd | Self::Scip | Self::AcceleratedGs | Self::GaussSeidel | Self::Jacobi => {
-                &[Friction::Associated, Friction::Coulomb]
+                &[Friction::Coulomb, Friction::Associated]
             }
         }
     }
@@ -215,6 +215,9 @@ pub struct SolverOptions {
     pub max_iterations: u32,
     /// Whether a step starts from the impulses of the last.
     pub warm_start: bool,
+    /// Whether sweeps go on for a little after they have met the tolerance: steps that start from the impulses of
+    /// the last converge together, so that what rests comes to rest, and small problems are solved to many digits.
+    pub polish: bool,
     /// Options of APGD.
     pub apgd: ApgdOptions,
     /// Options of the interior point.
@@ -240,6 +243,7 @@ impl Default for SolverOptions {
             criterion: Criterion::Natural,
             max_iterations: 1000,
             warm_start: true,
+            polish: true,
             apgd: ApgdOptions::default(),
             scip: ScipOptions::default(),
             accelerated_gs: AcceleratedGsOptions::default(),

@@ -17,6 +17,9 @@ pub enum Status {
     IterationLimit,
     /// Further iterations would not help.
     Stalled,
+    /// It ended short of its tolerance with impulses that are worse than none: none are handed out.
+    #[serde(rename = "gave up")]
+    GaveUp,
     /// The problem holds something that is not a number, or makes no sense.
     #[serde(rename = "bad problem")]
     BadProblem,
@@ -73,6 +76,9 @@ pub struct Report {
     pub iterations: u32,
     /// Operator applications done, those of backtracking included.
     pub operator_applications: u32,
+    /// How often the impulses to start from were dropped, because none at all are the better start.
+    #[serde(default)]
+    pub cold_starts: u32,
     /// The residual that decided.
     pub residual: f64,
     /// Every residual of the impulses returned.
@@ -102,12 +108,15 @@ impl Report {
     }
 
     /// Records the residuals and the objective of the impulses that a solve hands out.
-    pub(crate) fn record_residuals<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) {
+    /// Returns the parts γᵀ(Aγ + b) and bᵀγ of the objective.
+    pub(crate) fn record_residuals<P: ConeProblem>(&mut self, solve: &mut Solve<'_, P>) -> (f64, f64) {
         let (residuals, work) = solve.problem.residuals(solve.γ, solve.response);
+        let of_bias = solve.problem.dot_bias(solve.γ);
         self.residuals = residuals;
         self.residual = residuals.by(solve.options.criterion);
         // ½γᵀAγ + bᵀγ = ½(γᵀ(Aγ + b) + bᵀγ).
-        self.objective = 0.5 * (work + solve.problem.dot_bias(solve.γ));
+        self.objective = 0.5 * (work + of_bias);
+        (work, of_bias)
     }
 
     /// Adds the history of a solve that went on where this one had stopped.
@@ -127,6 +136,7 @@ impl Report {
         Report {
             iterations: self.iterations + next.iterations,
             operator_applications: self.operator_applications + next.operator_applications,
+            cold_starts: self.cold_starts + next.cold_starts,
             history: self.history,
             watch: self.watch,
             ..next

@@ -109,7 +109,7 @@ impl<P: NewtonProblem> Solver<P> for Scip<P::Impulses, P::Velocities> {
         if report.status == Status::Stalled {
             self.polish(&mut solve, &mut report);
         }
-        report.record_residuals(&mut solve);
+        report.finish(&mut solve);
         report
     }
 }
@@ -135,6 +135,7 @@ impl<I: Default, V: Default> Scip<I, V> {
         if !is_warm {
             std::mem::swap(γ, &mut self.γ);
             std::mem::swap(response, &mut self.w);
+            report.cold_starts += u32::from(report.residual > cold && cold > 0.0);
             report.residual = cold;
         }
         if !cold.is_finite() {

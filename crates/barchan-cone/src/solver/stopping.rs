@@ -4,7 +4,8 @@
 //! a status. The rule remembers the best residual and writes the history; the iterate that belongs to
 //! the best is the solver's to keep.
 
-use super::{Report, Solve, SolverOptions, Status};
+use super::nothing::RESIDUAL_OF_NONE;
+use super::{Criterion, Report, Solve, SolverOptions, Status};
 use crate::ConeProblem;
 
 /// What a solver does next.
@@ -12,8 +13,9 @@ use crate::ConeProblem;
 pub(super) enum Next {
     /// The next iteration.
     GoOn,
-    /// Zero impulses are exact, the warm start is not: start cold. Said once a solve.
-    StartCold,
+    /// The start may be worse than no impulses. Said once a solve, to the first residual: the solver starts cold if it is
+    /// ([`super::nothing::is_bad_start`]), and shows its start again.
+    DoubtStart,
     /// Nothing more.
     End(Status),
 }
@@ -39,7 +41,9 @@ pub(super) struct Stopping {
     /// Iterations without a better residual after which a solve counts as stalled.
     patience: u32,
     not_finite: NotFinite,
-    may_start_cold: bool,
+    /// The residual above which a start is doubtful.
+    doubtful: f64,
+    may_doubt: bool,
     best_residual: f64,
     best_iteration: u32,
     is_best: bool,
@@ -57,7 +61,9 @@ impl Stopping {
             record_history: false,
             patience,
             not_finite,
-            may_start_cold: matches!(not_finite, NotFinite::BadProblem | NotFinite::Diverged),
+            // Other residuals tell nothing of that: every start is doubtful, and looked at by the natural one.
+            doubtful: if options.criterion == Criterion::Natural { RESIDUAL_OF_NONE } else { f64::NEG_INFINITY },
+            may_doubt: matches!(not_finite, NotFinite::BadProblem | NotFinite::Diverged),
             best_residual: f64::INFINITY,
             best_iteration: 0,
             is_best: false,
@@ -66,10 +72,9 @@ impl Stopping {
 
     /// Takes the residual of the present iterate. `is_still`: the last step has moved nothing.
     pub(super) fn observe(&mut self, residual: f64, is_still: bool, report: &mut Report) -> Next {
-        if residual == f64::INFINITY && self.may_start_cold {
-            self.may_start_cold = false;
+        if std::mem::take(&mut self.may_doubt) && residual > self.doubtful {
             self.is_best = false;
-            return Next::StartCold;
+            return Next::DoubtStart;
         }
         if self.record_history {
             report.record(residual);
@@ -142,12 +147,12 @@ mod tests {
     fn a_solve_ends_by_tolerance_limit_patience_or_a_still_iterate() {
         let (next, rule, report) = answers(NotFinite::BadProblem, &[0.5, 0.7, 0.3, 0.1]);
         assert_eq!(next, [Next::GoOn, Next::GoOn, Next::GoOn, Next::End(Status::Converged)]);
-        assert_eq!((rule.best_residual(), rule.best_iteration(), rule.is_best()), (0.1, 3, true));
+        assert_eq!((rule.best_residual(), rule.best_iteration, rule.is_best()), (0.1, 3, true));
         assert_eq!(report.history.len(), 4);
 
         let (next, rule, _) = answers(NotFinite::BadProblem, &[0.5; 5]);
         assert_eq!(next[3..], [Next::GoOn, Next::End(Status::Stalled)]);
-        assert_eq!((rule.best_iteration(), rule.is_best()), (0, false));
+        assert_eq!((rule.best_iteration, rule.is_best()), (0, false));
 
         let falling: Vec<f64> = (0..11).map(|k| 1.0 - 0.01 * f64::from(k)).collect();
         let (next, ..) = answers(NotFinite::BadProblem, &falling);
@@ -173,10 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn a_solve_starts_cold_once() {
-        let (next, _, report) = answers(NotFinite::Diverged, &[f64::INFINITY, f64::INFINITY]);
-        assert_eq!(next, [Next::StartCold, Next::End(Status::BadProblem)]);
-        // What the cold start replaces is not part of the history.
-        assert_eq!(report.history.len(), 1);
+    fn a_start_is_doubted_once() {
+        for bad in [f64::INFINITY, 1.5] {
+            let (next, _, report) = answers(NotFinite::Diverged, &[bad, 1.0, bad]);
+            assert_eq!(next[..2], [Next::DoubtStart, Next::GoOn]);
+            assert_ne!(next[2], Next::DoubtStart);
+            // What the cold start replaces is not part of the history.
+            assert_eq!(report.history.len(), 2);
+        }
+        // One that is no worse than none is not, and what comes after it may swing.
+        let (next, ..) = answers(NotFinite::Diverged, &[1.0, 1.5]);
+        assert_eq!(next, [Next::GoOn; 2]);
     }
 }

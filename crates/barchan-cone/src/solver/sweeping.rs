@@ -12,8 +12,9 @@
 mod momentum;
 
 use super::duo::Duo;
+use super::nothing::{RESIDUAL_OF_NONE, is_bad_start};
 use super::stopping::{Next, NotFinite, Stopping};
-use super::{Report, Solve, Solver, SolverName, SolverOptions, Status};
+use super::{Criterion, Report, Solve, Solver, SolverName, SolverOptions, Status};
 use crate::{Borders, Friction, Lag, Order, Relaxation, Rule};
 use momentum::{Acceleration, Momentum};
 
@@ -32,6 +33,13 @@ const SECOND_LOOKS: u32 = 3;
 const RISES: f64 = 10.0;
 /// Relaxation of sweeps that act on whole bodies from several ranks (S4 7.2).
 const RELAXED: f64 = 0.75;
+
+/// A solve that has met its tolerance is polished: until its residual is this part of the tolerance,
+const POLISHED: f64 = 1e-3;
+/// for so many sweeps at least, which a large bed at rest needs from step to step,
+const POLISHING_SWEEPS: u32 = 4;
+/// and for so many relaxations of contacts, which cost next to nothing: small problems are solved to many digits.
+const POLISHING_RELAXATIONS: usize = 20_000;
 
 /// How fast De Saxcé's terms follow the sweeps, where these have momentum.
 const FOLLOW: f64 = 0.5;
@@ -124,8 +132,14 @@ impl Looks {
         Self { interval: FIRST_INTERVAL, longest, last: sweeps, likely: 0.0, ratio: f64::INFINITY }
     }
 
-    fn is_due(&self, tolerance: f64, sweeps: u32) -> bool {
-        self.likely == 0.0 || self.ratio * self.likely <= tolerance || sweeps - self.last >= self.interval
+    fn is_due(&self, polish: &Polish, tolerance: f64, sweeps: u32) -> bool {
+        let likely = self.ratio * self.likely;
+        // While a result is polished, a look is due where that ends.
+        let is_met = match polish.until {
+            Some(until) => sweeps >= until || likely <= polish.goal,
+            None => likely <= tolerance,
+        };
+        self.likely == 0.0 || is_met || sweeps - self.last >= self.interval
     }
 
     /// At a look: the next may be later.
@@ -139,6 +153,42 @@ impl Looks {
     fn compare(&mut self, residual: f64, sweeps: u32) {
         self.ratio = if self.likely > 0.0 { residual / self.likely } else { f64::INFINITY };
         self.last = sweeps;
+    }
+}
+
+/// Sweeps that go on after the tolerance is met.
+struct Polish {
+    is_wanted: bool,
+    /// The residual at which it ends.
+    goal: f64,
+    /// Sweeps that it may take after the tolerance is met.
+    extra: u32,
+    /// The sweep at which it ends, once the tolerance is met.
+    until: Option<u32>,
+}
+
+impl Polish {
+    fn new(options: &SolverOptions, contacts: usize) -> Self {
+        let is_wanted = options.polish && options.tolerance > 0.0;
+        let extra = (POLISHING_RELAXATIONS / contacts.max(1)) as u32;
+        Self { is_wanted, goal: POLISHED * options.tolerance, extra, until: None }
+    }
+
+    /// What follows from the stopping rule's word on a residual after so many sweeps.
+    fn judge(&mut self, next: Next, residual: f64, sweeps: u32) -> Next {
+        if !self.is_wanted {
+            return next;
+        }
+        if next == Next::End(Status::Converged) {
+            let until = *self.until.get_or_insert(POLISHING_SWEEPS.max(sweeps + self.extra));
+            return if residual <= self.goal || sweeps >= until { next } else { Next::GoOn };
+        }
+        // The tolerance has been met before: whatever ends the solve now, its result is good.
+        match (next, self.until) {
+            (Next::End(_), Some(_)) => Next::End(Status::Converged),
+            (Next::GoOn, Some(until)) if sweeps >= until => Next::End(Status::Converged),
+            _ => next,
+        }
     }
 }
 
@@ -156,12 +206,13 @@ impl<P: Relaxation> Solver<P> for Sweeping<P::Iterate> {
             // A response that owes nothing to the sums of sweeps.
             solve.problem.respond_to(solve.γ, solve.response);
             report.operator_applications += 1;
-            report.record_residuals(&mut solve);
+            report.finish(&mut solve);
             if report.status != Status::Converged || report.residual <= solve.options.tolerance {
                 return report;
             }
         }
         report.status = Status::Stalled;
+        report.finish(&mut solve);
         report
     }
 }
@@ -177,6 +228,7 @@ impl<S: Default + Clone> Sweeping<S> {
         let mut stopping = Stopping::new(solve, method.patience(), NotFinite::Diverged);
         let mut momentum = Momentum::new(method.acceleration, &method.rule, report.iterations);
         let mut looks = Looks::new(method, report.iterations);
+        let mut polish = Polish::new(solve.options, solve.problem.contacts());
         let mut is_still = false;
         let Solve { problem, γ, response, options, record_history } = solve.reborrow();
         let iterates = &mut self.iterates;
@@ -187,26 +239,31 @@ impl<S: Default + Clone> Sweeping<S> {
         loop {
             // A look at the residual, where one is due.
             let is_last = report.iterations >= options.max_iterations;
-            if record_history || is_last || looks.is_due(options.tolerance, report.iterations) {
+            let is_due = looks.is_due(&polish, options.tolerance, report.iterations);
+            if record_history || is_last || is_due {
                 looks.lengthen(report.iterations);
                 let residual = problem.iterate_residual(iterates.present(), options.criterion);
-                let next = stopping.observe(residual, is_still, report);
+                let next = polish.judge(stopping.observe(residual, is_still, report), residual, report.iterations);
                 if stopping.is_best() {
                     problem.store(iterates.present(), γ, response);
                     momentum.reward(residual, report.iterations);
                 }
                 match next {
                     Next::GoOn => looks.compare(residual, report.iterations),
-                    Next::StartCold => {
-                        problem.clear_impulses(γ);
-                        problem.enter(γ, response, iterates.restart());
-                        method.start_lag(problem, iterates.present());
+                    Next::DoubtStart => {
+                        if is_bad_start(problem, γ, response, report) {
+                            problem.clear_impulses(γ);
+                            problem.enter(γ, response, iterates.restart());
+                            method.start_lag(problem, iterates.present());
+                        }
                         continue;
                     }
                     Next::End(status) => {
                         // Sweeps without momentum make their way where the residual first rises, from a
                         // cold start: what the last has reached counts, as in S4.
-                        let rises_little = residual <= RISES * stopping.best_residual();
+                        let is_natural = options.criterion == Criterion::Natural;
+                        let rises_little = residual <= RISES * stopping.best_residual()
+                            && !(is_natural && residual > RESIDUAL_OF_NONE);
                         if status == Status::IterationLimit && !method.is_accelerated() && rises_little {
                             problem.store(iterates.present(), γ, response);
                         }

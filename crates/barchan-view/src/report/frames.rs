@@ -99,6 +99,7 @@ mod tests {
     use super::*;
     use barchan::DQuat;
     use barchan::shape::Shape;
+    use barchan::world::Motion;
 
     fn frame(step: u64, bodies: usize) -> Frame {
         let mut frame = Frame { step, time: step as f64 * 0.1, ..Frame::default() };
@@ -113,6 +114,7 @@ mod tests {
             frame.bodies.id.push(k as u64);
             frame.bodies.material.push(0);
             frame.bodies.group.push(0);
+            frame.bodies.motion.push(Motion::Dynamic);
             frame.bodies.rank.push(0);
         }
         frame

@@ -1,5 +1,6 @@
 use super::*;
 use barchan::frame::FrameWall;
+use barchan::world::Motion;
 use serde_json::Value;
 
 /// What a reader makes of an encoded frame.
@@ -75,6 +76,7 @@ fn line(count: usize) -> Frame {
         bodies.id.push(1000 + k as u64);
         bodies.material.push(0);
         bodies.group.push(k as u16 / 10);
+        bodies.motion.push(Motion::Dynamic);
         bodies.rank.push(k as u32 % 2);
     }
     for k in 1..count {

@@ -4,8 +4,10 @@
 //! largest of them. A body is entered in the bins that it touches on its own level and on every
 //! coarser level that has bodies, so pairs of different size are found in the grid of the
 //! larger one. A pair belongs to the bin that holds the midpoint of its overlap and is so
-//! found once.
+//! found once. All of that is done with hulls that have been moved together where some are far away
+//! (`condensed.rs`); what passes is compared as it is.
 
+use super::condensed::Condensed;
 use super::eight::{Box32, Eight, LEAF};
 use super::hull::bounds;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
@@ -27,6 +29,7 @@ const BIN_CHUNK: usize = 128;
 #[derive(Default)]
 pub struct Grid {
     bounds: Vec<Aabb>,
+    condensed: Condensed,
     levels: Vec<u8>,
     offsets: Vec<u32>,
     /// Bin (level, Morton key, whether the body is smaller than the level's) and body.
@@ -58,14 +61,21 @@ impl Frame {
     }
 }
 
+/// What the search of bins reads: boxes to search with, and the hulls that count.
+#[derive(Clone, Copy)]
+struct Space<'a> {
+    frame: Frame,
+    boxes: &'a [Aabb],
+    hulls: &'a [Aabb],
+}
+
 fn key(level: u32, bin: [u32; 3], smaller: bool) -> u64 {
     (u64::from(level) << (3 * BITS) | morton_key(bin)) << 1 | u64::from(smaller)
 }
 
 impl Grid {
-    fn frame(&mut self, hulls: &[Aabb]) -> Frame {
-        let all = bounds(hulls, &mut self.bounds);
-        let smallest = hulls.iter().filter(|h| !h.is_empty()).map(Aabb::extent).fold(f64::INFINITY, f64::min);
+    fn frame(boxes: &[Aabb], all: &Aabb) -> Frame {
+        let smallest = boxes.iter().filter(|h| !h.is_empty()).map(Aabb::extent).fold(f64::INFINITY, f64::min);
         let finest = all.extent() / f64::from(1u32 << BITS);
         Frame { origin: all.low, unit: smallest.max(finest).max(f64::MIN_POSITIVE) }
     }
@@ -91,7 +101,8 @@ impl Grid {
 
     /// Emits the pairs that belong to one bin. The hulls of the bin are compared eight at a time
     /// in single precision first, and exactly where that finds something.
-    fn search(&self, frame: &Frame, hulls: &[Aabb], [from, to]: [u32; 2], list: &mut Vec<u64>) {
+    fn search(&self, space: &Space<'_>, [from, to]: [u32; 2], list: &mut Vec<u64>) {
+        let Space { frame, boxes, hulls } = *space;
         let entries = &self.entries[from as usize..to as usize];
         let bin = entries[0].0 >> 1;
         let level = (bin >> (3 * BITS)) as u32;
@@ -99,22 +110,22 @@ impl Grid {
         let scale = 1.0 / frame.unit;
         // Blocks of eight entries against every body of the level that comes before them.
         for (block, eight) in entries.chunks(LEAF).enumerate() {
-            let mut boxes = Eight::EMPTY;
+            let mut lanes = Eight::EMPTY;
             for (k, entry) in eight.iter().enumerate() {
-                boxes.set(k, &Box32::around(&hulls[entry.1 as usize], frame.origin, scale));
+                lanes.set(k, &Box32::around(&boxes[entry.1 as usize], frame.origin, scale));
             }
             let first = block * LEAF;
             for (k, &(_, i)) in entries[..own.min(first + LEAF)].iter().enumerate() {
-                let a = &hulls[i as usize];
+                let a = &boxes[i as usize];
                 // Within the block only entries behind k.
                 let later = if k >= first { !0 << (k - first + 1) } else { !0 };
                 let mut mask =
-                    boxes.meets::<false>(&Box32::around(a, frame.origin, scale)) & later & ((1 << eight.len()) - 1);
+                    lanes.meets::<false>(&Box32::around(a, frame.origin, scale)) & later & ((1 << eight.len()) - 1);
                 while mask != 0 {
                     let j = eight[mask.trailing_zeros() as usize].1;
                     mask &= mask - 1;
-                    let b = &hulls[j as usize];
-                    if a.meets(b) {
+                    let b = &boxes[j as usize];
+                    if hulls[i as usize].meets(&hulls[j as usize]) {
                         let middle = 0.5 * (a.low.max(b.low) + a.high.min(b.high));
                         if key(level, frame.bin(level, middle), false) >> 1 == bin {
                             list.push(pack(i, j));
@@ -129,22 +140,25 @@ impl Grid {
 impl BroadPhase for Grid {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
         let n = hulls.len();
-        let frame = self.frame(hulls);
+        let all = bounds(hulls, &mut self.bounds);
+        let mut condensed = std::mem::take(&mut self.condensed);
+        let (boxes, all) = condensed.boxes(hulls, all);
+        let frame = Self::frame(boxes, &all);
         let bounded = |h: &Aabb| !h.is_empty();
 
         // Stage 1: count the bins of every body.
         self.levels.clear();
-        self.levels.extend(hulls.iter().map(|h| if bounded(h) { frame.level(h) as u8 } else { 0 }));
+        self.levels.extend(boxes.iter().map(|h| if bounded(h) { frame.level(h) as u8 } else { 0 }));
         let populated =
-            hulls.iter().zip(&self.levels).filter(|(h, _)| bounded(h)).fold(0u32, |mask, (_, l)| mask | 1 << l);
+            boxes.iter().zip(&self.levels).filter(|(h, _)| bounded(h)).fold(0u32, |mask, (_, l)| mask | 1 << l);
         let levels = &self.levels;
         self.offsets.clear();
         self.offsets.resize(n, 0);
         {
             for_chunks_mut(&mut self.offsets[..], CHUNK, |range, counts| {
                 for (count, i) in counts.iter_mut().zip(range) {
-                    if bounded(&hulls[i]) {
-                        Self::bins_of(&frame, populated, u32::from(levels[i]), &hulls[i], |_| *count += 1);
+                    if bounded(&boxes[i]) {
+                        Self::bins_of(&frame, populated, u32::from(levels[i]), &boxes[i], |_| *count += 1);
                     }
                 }
             });
@@ -160,9 +174,9 @@ impl BroadPhase for Grid {
             let offsets = &self.offsets;
             for_chunks(n, CHUNK, |range| {
                 for i in range {
-                    if bounded(&hulls[i]) {
+                    if bounded(&boxes[i]) {
                         let mut place = offsets[i] as usize;
-                        Self::bins_of(&frame, populated, u32::from(levels[i]), &hulls[i], |key| {
+                        Self::bins_of(&frame, populated, u32::from(levels[i]), &boxes[i], |key| {
                             // SAFETY: the scan gave these places to body i alone.
                             unsafe { out.write(place, (key, i as u32)) };
                             place += 1;
@@ -184,15 +198,17 @@ impl BroadPhase for Grid {
         }
         // Stages 7 to 9: count, scan and write are one here, since every task appends to a
         // list of its own.
+        let space = Space { frame, boxes, hulls };
         let tasks = self.bins.len().div_ceil(BIN_CHUNK);
         let mut emitted = std::mem::take(&mut self.emitted);
         emitted.reset(tasks);
         emitted.lists[..tasks].par_iter_mut().enumerate().for_each(|(t, list)| {
             for &bin in &self.bins[chunk_range(t, BIN_CHUNK, self.bins.len())] {
-                self.search(&frame, hulls, bin, list);
+                self.search(&space, bin, list);
             }
         });
         pairs.collect(n, &mut emitted);
         self.emitted = emitted;
+        self.condensed = condensed;
     }
 }

@@ -54,20 +54,32 @@ impl Aabb {
     }
 }
 
-/// How far the surface of body `i` may move in a step of length `h`, and the margin on top:
-/// h(|v| + |ω|r̄) + τ, with τ the fraction `margin` of its radius.
-#[inline]
-pub fn growth(bodies: &Bodies, i: usize, radius: f64, h: f64, margin: f64) -> f64 {
-    let reach = bodies.shape[i].spin_reach();
-    let spin = if reach > 0.0 { bodies.angular_velocity[i].length() * reach } else { 0.0 };
-    h * (bodies.velocity[i].length() + spin) + margin * radius
+/// How far bodies may come in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// The length of the step.
+    pub h: f64,
+    /// The gap up to which bodies at rest are neighbours, as a fraction of their radii (the τ of S4 eq. 6).
+    pub margin: f64,
+    /// What forces change a velocity by in the step, at most.
+    pub kick: f64,
+}
+
+impl Growth {
+    /// How far the surface of body `i` may move, and the margin on top: h(|v| + |ω|r̄ + kick) + τ.
+    #[inline]
+    pub fn of(&self, bodies: &Bodies, i: usize, radius: f64) -> f64 {
+        let reach = bodies.shape[i].spin_reach();
+        let spin = if reach > 0.0 { bodies.angular_velocity[i].length() * reach } else { 0.0 };
+        self.h * (bodies.velocity[i].length() + spin + self.kick) + self.margin * radius
+    }
 }
 
 /// The hull of body `i`: empty if it is unbounded, gone, or somewhere that is not finite.
 #[inline]
-pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
+pub fn of(bodies: &Bodies, i: usize, growth: Growth) -> Aabb {
     let Some(radius) = bodies.shape[i].bounding_radius() else { return Aabb::EMPTY };
-    let r = DVec3::splat(radius + growth(bodies, i, radius, h, margin));
+    let r = DVec3::splat(radius + growth.of(bodies, i, radius));
     let low = bodies.position[i] - r;
     let high = bodies.position[i] + r;
     // What is not finite meets nobody; the end of the step reports it.
@@ -77,14 +89,14 @@ pub fn of(bodies: &Bodies, i: usize, h: f64, margin: f64) -> Aabb {
 /// Writes the hull of every bounded body to `hulls` and the indices of the unbounded ones
 /// (walls, containers) to `unbounded`; an unbounded body's hull is the empty box, so that no
 /// broad phase ever pairs it.
-pub fn compute(bodies: &Bodies, h: f64, margin: f64, hulls: &mut Vec<Aabb>, unbounded: &mut Vec<u32>) {
+pub fn compute(bodies: &Bodies, growth: Growth, hulls: &mut Vec<Aabb>, unbounded: &mut Vec<u32>) {
     let n = bodies.len();
     unbounded.clear();
     unbounded.extend((0..n as u32).filter(|&i| bodies.is_wall(i as usize)));
     hulls.resize(n, Aabb::EMPTY);
     for_chunks_mut(&mut hulls[..], CHUNK, |range, hulls| {
         for (hull, i) in hulls.iter_mut().zip(range) {
-            *hull = of(bodies, i, h, margin);
+            *hull = of(bodies, i, growth);
         }
     });
 }

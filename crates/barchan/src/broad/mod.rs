@@ -4,6 +4,7 @@
 //! canonical order, so a run does not depend on the choice.
 
 pub mod brute_force;
+mod condensed;
 mod eight;
 pub mod grid;
 pub mod hull;
@@ -13,7 +14,7 @@ pub mod pairs;
 
 pub use brute_force::BruteForce;
 pub use grid::Grid;
-pub use hull::Aabb;
+pub use hull::{Aabb, Growth};
 pub use octree::Octree;
 pub use options::{BroadPhaseName, BroadPhaseOptions};
 pub use pairs::{Emitted, Pairs, pack};
@@ -69,6 +70,20 @@ mod tests {
         ) {
             let hulls: Vec<Aabb> = bodies.iter().map(|&(x, size, wall)| {
                 if wall == 0 { Aabb::EMPTY } else { cube(DVec3::from(x) * DVec3::from(stretch) - 3.0, 0.01 * 50f64.powf(size)) }
+            }).collect();
+            same_as_brute_force(&hulls)?;
+        }
+
+        /// Some have escaped, some of them together, in clusters and one by one; a few hulls reach far.
+        #[test]
+        fn far_bodies_are_found_too(
+            bodies in prop::collection::vec(([0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64], 0u8..30, 0u8..40), 0..300),
+            far in prop::collection::vec(([-1.0..1.0f64, -1.0..1.0f64, -1.0..1.0f64], 3.0..13.0f64), 4),
+        ) {
+            let hulls: Vec<Aabb> = bodies.iter().map(|&(x, place, reach)| {
+                let radius = if reach == 0 { 10f64.powf(far[0].1) } else { 0.05 };
+                let place = far.get(usize::from(place)).map_or(DVec3::ZERO, |(x, e)| DVec3::from(*x) * 10f64.powf(*e));
+                cube(place + DVec3::from(x), radius)
             }).collect();
             same_as_brute_force(&hulls)?;
         }

@@ -9,8 +9,10 @@
 //! lists behind it, so that each pair of leaves is met once.
 //!
 //! The walk compares boxes in single precision, rounded outwards, eight at a time
-//! (`eight.rs`); what passes is compared again as it is.
+//! (`eight.rs`); what passes is compared again as it is. Cells and those boxes are made of hulls that
+//! have been moved together where some are far away (`condensed.rs`).
 
+use super::condensed::Condensed;
 use super::eight::{Box32, Eight, LEAF};
 use super::hull::centres;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
@@ -73,6 +75,7 @@ struct Task {
 #[derive(Default)]
 pub struct Octree {
     bounds: Vec<Aabb>,
+    condensed: Condensed,
     keys: Vec<Key>,
     sort: SortScratch<Key>,
     /// Ranges of sorted bodies that make a subtree each, with their level.
@@ -88,13 +91,13 @@ fn level_of(key: &Key) -> u32 {
 
 impl Octree {
     /// Sorts bodies by cell and level.
-    fn sort_bodies(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
+    fn sort_bodies(&mut self, boxes: &[Aabb], frame: &MortonFrame) {
         let cells = f64::from(1u32 << BITS);
         let scale = cells / frame.edge;
-        reshape(&mut self.keys, hulls.len());
+        reshape(&mut self.keys, boxes.len());
         for_chunks_mut(&mut self.keys[..], CHUNK, |range, keys| {
             for (key, i) in keys.iter_mut().zip(range) {
-                let hull = &hulls[i];
+                let hull = &boxes[i];
                 if hull.is_empty() {
                     *key = (u64::MAX, u32::MAX);
                     continue;
@@ -114,11 +117,11 @@ impl Octree {
     }
 
     /// Builds the subtrees in parallel, and cuts their leaves into tasks.
-    fn build(&mut self, hulls: &[Aabb], frame: &MortonFrame) {
+    fn build(&mut self, boxes: &[Aabb], frame: &MortonFrame) {
         self.tops.clear();
         list_subtrees(&self.keys, 0, self.keys.len(), 0, &mut self.tops);
         self.subtrees.resize_with(self.tops.len().max(self.subtrees.len()), Subtree::default);
-        let builder = Builder { keys: &self.keys, hulls, frame };
+        let builder = Builder { keys: &self.keys, boxes, frame };
         self.subtrees.par_iter_mut().zip(&self.tops).for_each(|(subtree, &(from, to, level))| {
             subtree.nodes.clear();
             subtree.leaves.clear();
@@ -325,7 +328,7 @@ fn octants(keys: &[Key], from: usize, to: usize, level: u32) -> impl Iterator<It
 /// What building a subtree reads.
 struct Builder<'a> {
     keys: &'a [Key],
-    hulls: &'a [Aabb],
+    boxes: &'a [Aabb],
     frame: &'a MortonFrame,
 }
 
@@ -368,7 +371,7 @@ impl Builder<'_> {
             let mut hulls = Eight::EMPTY;
             for k in 0..count {
                 let one = Box32::around(
-                    &self.hulls[self.keys[from + k].1 as usize],
+                    &self.boxes[self.keys[from + k].1 as usize],
                     self.frame.origin,
                     1.0 / self.frame.edge,
                 );
@@ -389,9 +392,12 @@ impl BroadPhase for Octree {
     fn find(&mut self, hulls: &[Aabb], pairs: &mut Pairs) {
         // The frame that puts bodies in order elsewhere too: they come nearly sorted.
         let all = centres(hulls, &mut self.bounds);
+        let mut condensed = std::mem::take(&mut self.condensed);
+        let (boxes, all) = condensed.boxes(hulls, all);
         let frame = MortonFrame::around(all.low, all.high);
-        self.sort_bodies(hulls, &frame);
-        self.build(hulls, &frame);
+        self.sort_bodies(boxes, &frame);
+        self.build(boxes, &frame);
+        self.condensed = condensed;
         let mut emitted = std::mem::take(&mut self.emitted);
         emitted.reset(self.tasks.len());
         emitted.lists.par_iter_mut().zip(&self.tasks).for_each(|(list, task)| self.walk_all(hulls, task, list));

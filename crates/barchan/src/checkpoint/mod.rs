@@ -18,6 +18,7 @@
 
 mod head;
 mod part;
+mod schedule;
 mod seal;
 mod writer;
 

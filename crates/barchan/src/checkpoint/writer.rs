@@ -9,6 +9,7 @@
 //! still there, and the run says so.
 
 use super::head::PartNote;
+use super::schedule::Schedule;
 use super::{CheckpointHead, Part};
 use crate::comm::{Communicator, Reduction};
 use crate::output::{Attach, CheckpointFolder, CheckpointSummary, OutputError, sync_directory};
@@ -20,7 +21,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Takes and writes the checkpoints of a run. Every rank has one, and all of them make the same calls.
 pub(crate) struct CheckpointWriter {
@@ -31,8 +32,7 @@ pub(crate) struct CheckpointWriter {
     /// The last one that was taken, and whether it was at the end of the run; `None` if it was lost. The
     /// same on all ranks.
     last: Option<Taken>,
-    /// When that was, or when the run began.
-    moment: Instant,
+    schedule: Schedule,
     /// How many there were.
     tally: CheckpointSummary,
     /// What went wrong and was not told yet; on rank 0.
@@ -119,8 +119,8 @@ impl CheckpointWriter {
     /// For a run of which this checkpoint is the last, if there is one.
     pub(crate) fn new(folder: CheckpointFolder, options: CheckpointOptions, last: Option<Taken>) -> Self {
         let tally = CheckpointSummary { last: last.map(|last| last.step), ..CheckpointSummary::default() };
-        let moment = Instant::now();
-        Self { folder, options, pending: None, last, moment, tally, trouble: None }
+        let schedule = Schedule::new(options.seconds, Instant::now());
+        Self { folder, options, pending: None, last, schedule, tally, trouble: None }
     }
 
     /// Whether there are any.
@@ -135,8 +135,7 @@ impl CheckpointWriter {
 
     /// Whether this rank's clock asks for one.
     pub(crate) fn due_by_time(&self) -> bool {
-        let interval = Duration::try_from_secs_f64(self.options.seconds).unwrap_or(Duration::MAX);
-        self.is_on() && self.options.seconds > 0.0 && self.moment.elapsed() >= interval
+        self.is_on() && self.schedule.is_due(Instant::now())
     }
 
     /// Whether this rank still writes its part of one.
@@ -194,7 +193,7 @@ impl CheckpointWriter {
         // Without a thread there is no part, which will be told.
         let part = thread::Builder::new().name("checkpoint".into()).spawn(|| job.run()).ok();
         self.pending = Some(Pending { head, part });
-        self.moment = Instant::now();
+        self.schedule.taken(Instant::now());
         self.tally.longest_pause = self.tally.longest_pause.max(start.elapsed().as_secs_f64());
     }
 

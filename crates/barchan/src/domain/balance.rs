@@ -12,7 +12,7 @@ use super::{Domain, DomainError};
 use crate::broad::Aabb;
 use crate::comm::Reduction;
 use crate::narrow::{Contacts, FeatureKey};
-use crate::partition::{Curve, Cuts, DomainOptions, Morton, WorkMeasure, imbalance};
+use crate::partition::{Curve, Cuts, DomainOptions, Morton, WorkMeasure, bulk, imbalance};
 use crate::util::pack::{Pack, Unpacker};
 use crate::world::{Bodies, Ownership, Sharing, World};
 use glam::DVec3;
@@ -141,11 +141,13 @@ impl Domain {
     ) -> Result<(), DomainError> {
         let bodies = &mut world.bodies;
         self.drop_images(bodies);
-        let curve = Curve::around(&self.extent(bodies), &self.periods);
+        let extent = self.extent(bodies);
         let weights = self.weights(bodies, contacts, work);
         let places = (0..bodies.len()).filter(|&i| self.is_migratable(bodies, i));
         let places: Vec<(DVec3, f64)> = places.map(|i| (self.home(bodies, i), weights[i])).collect();
         let least = self.least_imbalance(&places);
+        let centres: Vec<DVec3> = places.iter().map(|place| place.0).collect();
+        let curve = Curve::around(&bulk(&mut *self.comm, &centres, extent), &self.periods);
         let cuts = Cuts::balanced(&mut *self.comm, curve, places);
         let partition = Morton::new(&cuts, self.partition.rank(), reach);
         let partition = partition.map_err(|error| DomainError::Division { message: error.to_string() })?;

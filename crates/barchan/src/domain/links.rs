@@ -121,16 +121,40 @@ impl Links {
         comm.exchange(&self.ranks, &self.outgoing[..used], &mut self.incoming[..used]);
     }
 
+    /// Bodies that other ranks hold too, ascending.
+    pub(super) fn bodies(&self) -> &[u32] {
+        &self.shared
+    }
+
     fn sum_copies(&mut self, comm: &mut dyn Communicator, values: &mut [[f64; 6]]) {
+        self.combine_copies(comm, values, Reduction::Sum);
+    }
+
+    /// Values of all copies of each shared body become one.
+    pub(super) fn combine_copies(
+        &mut self,
+        comm: &mut dyn Communicator,
+        values: &mut [[f64; 6]],
+        reduction: Reduction,
+    ) {
+        let combine = |here: &mut [f64; 6], there: [f64; 6]| {
+            for (here, there) in here.iter_mut().zip(there) {
+                *here = match reduction {
+                    Reduction::Sum => *here + there,
+                    Reduction::Max => here.max(there),
+                    Reduction::Min => here.min(there),
+                };
+            }
+        };
         // Also where nothing is shared: all ranks make the same calls.
         self.exchange(comm, values, |link| &link.up);
-        self.receive(comm, values, |link| &link.down, |here, there| (0..6).for_each(|k| here[k] += there[k]));
+        self.receive(comm, values, |link| &link.down, combine);
         self.exchange(comm, values, |link| &link.down);
         self.receive(comm, values, |link| &link.up, |here, there| *here = there);
         if !self.global.is_empty() {
             self.total.clear();
             self.total.extend(self.global.iter().flat_map(|&place| values[place as usize]));
-            comm.all_reduce(Reduction::Sum, &mut self.total);
+            comm.all_reduce(reduction, &mut self.total);
             for (&place, total) in self.global.iter().zip(self.total.chunks_exact(6)) {
                 values[place as usize].copy_from_slice(total);
             }

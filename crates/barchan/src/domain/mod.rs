@@ -238,6 +238,18 @@ impl Domain {
         })
     }
 
+    /// Bodies that other ranks hold too, ascending.
+    pub(crate) fn copied_bodies(&self) -> &[u32] {
+        self.links.bodies()
+    }
+
+    /// Values of all copies of each shared body, in the order of [`Self::copied_bodies`], become one.
+    pub(crate) fn combine_copies(&mut self, reduction: Reduction, values: &mut [[f64; 6]]) {
+        if self.comm.size() > 1 {
+            self.links.combine_copies(&mut *self.comm, values, reduction);
+        }
+    }
+
     /// Processor seconds that solves have spent on talking to other ranks, and on waiting for them.
     pub fn communication_seconds(&self) -> f64 {
         self.communication_seconds

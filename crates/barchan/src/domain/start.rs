@@ -69,7 +69,7 @@ fn divide(
         // What is to be divided equally must be known first: blocks of equal size make it, and it
         // is thrown away.
         let blocks = DomainOptions { partition: PartitionName::Cartesian, ..*options };
-        let blocks = build(&blocks, &extent, reach, [], comm).map_err(fault)?;
+        let blocks = build(&blocks, &scene.extent_of_many(), reach, [], comm).map_err(fault)?;
         let world = scene.build_part(&*blocks);
         // Whoever fails here fails below too, with the others.
         if let Ok(world) = world {

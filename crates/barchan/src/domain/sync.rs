@@ -15,7 +15,7 @@
 
 use super::holders::{GLOBAL, HolderLists, NONE, minus, plus};
 use super::{Domain, DomainError};
-use crate::broad::{Aabb, hull};
+use crate::broad::{Aabb, Growth, hull};
 use crate::comm::Reduction;
 use crate::narrow::{Contacts, FeatureKey};
 use crate::partition::Holder;
@@ -120,14 +120,13 @@ impl Domain {
     pub fn synchronise(
         &mut self,
         world: &mut World,
-        h: f64,
-        margin: f64,
+        growth: Growth,
         contacts: &mut Contacts,
     ) -> Result<(), DomainError> {
         self.comm.stage("exchange of bodies");
         self.halo.impulses.clear();
-        if self.round(world, h, margin, contacts, Round::First)? {
-            self.round(world, h, margin, contacts, Round::Second)?;
+        if self.round(world, growth, contacts, Round::First)? {
+            self.round(world, growth, contacts, Round::Second)?;
         }
         self.halo.migrated_impulses.clear();
         Ok(())
@@ -137,18 +136,17 @@ impl Domain {
     fn round(
         &mut self,
         world: &mut World,
-        h: f64,
-        margin: f64,
+        growth: Growth,
         contacts: &mut Contacts,
         round: Round,
     ) -> Result<bool, DomainError> {
         self.drop_images(&mut world.bodies);
-        let mut found = self.find_holders(&mut world.bodies, h, margin)?;
+        let mut found = self.find_holders(&mut world.bodies, growth)?;
         if found.reach > 0.0 {
-            self.extend_reach(world, h, margin, contacts, found.reach)?;
-            found = self.find_holders(&mut world.bodies, h, margin)?;
+            self.extend_reach(world, growth, contacts, found.reach)?;
+            found = self.find_holders(&mut world.bodies, growth)?;
             if found.reach > 0.0 {
-                return Err(self.too_far(&world.bodies, h, margin, found.reach));
+                return Err(self.too_far(&world.bodies, growth, found.reach));
             }
         }
         self.write_updates(&world.bodies);
@@ -160,15 +158,15 @@ impl Domain {
         let HaloExchange { outgoing, incoming, .. } = &mut self.halo;
         self.comm.exchange(neighbours, outgoing, incoming);
         self.read_updates(&mut world.bodies);
-        self.update_lists(&mut world.bodies, h, margin, contacts);
+        self.update_lists(&mut world.bodies, growth, contacts);
         Ok(found.is_partial)
     }
 
     /// Finds the owner and the holders of every body that this rank has. All ranks get the same
     /// answer.
-    fn find_holders(&mut self, bodies: &mut Bodies, h: f64, margin: f64) -> Result<Found, DomainError> {
+    fn find_holders(&mut self, bodies: &mut Bodies, growth: Growth) -> Result<Found, DomainError> {
         self.mark_global(bodies);
-        let found = self.find_holders_locally(bodies, h, margin);
+        let found = self.find_holders_locally(bodies, growth);
         let here = found.as_ref().copied().unwrap_or_default();
         let flag = |flag: bool| f64::from(u8::from(flag));
         let mut worst = [flag(found.is_err()), flag(here.is_partial), here.reach];
@@ -183,19 +181,18 @@ impl Domain {
     fn extend_reach(
         &mut self,
         world: &mut World,
-        h: f64,
-        margin: f64,
+        growth: Growth,
         contacts: &Contacts,
         reach: f64,
     ) -> Result<(), DomainError> {
-        let error = self.too_far(&world.bodies, h, margin, reach);
+        let error = self.too_far(&world.bodies, growth, reach);
         if self.widen(world, contacts, reach)? { Ok(()) } else { Err(error) }
     }
 
     /// What to say if bodies reach too far (S4 eq. 7): the rank that owns the one names it.
-    fn too_far(&self, bodies: &Bodies, h: f64, margin: f64, reach: f64) -> DomainError {
+    fn too_far(&self, bodies: &Bodies, growth: Growth, reach: f64) -> DomainError {
         let limit = self.partition.reach();
-        let of = |i: &usize| 0.5 * hull::of(bodies, *i, h, margin).extent();
+        let of = |i: &usize| 0.5 * hull::of(bodies, *i, growth).extent();
         let own = (0..bodies.len()).filter(|&i| bodies.is_owned_and_bounded(i) && !self.is_global(bodies, i as u32));
         let far = own.filter(|i| of(i) >= limit).max_by(|a, b| of(a).total_cmp(&of(b)));
         far.map_or(DomainError::Elsewhere, |i| DomainError::Reach { body: bodies.id[i], reach, limit })
@@ -239,7 +236,7 @@ impl Domain {
     }
 
     /// Finds the bodies whose hulls are not inside the region. Most are, and are seen at a glance.
-    fn find_near(&mut self, bodies: &Bodies, h: f64, margin: f64) {
+    fn find_near(&mut self, bodies: &Bodies, growth: Growth) {
         let holders = &self.holders;
         let halo = &mut self.halo;
         let partition = &*self.partition;
@@ -255,7 +252,7 @@ impl Domain {
                 };
                 let own = bodies.ownership[i] == Ownership::Owned;
                 let is_near = takes_part && {
-                    let hull = hull::of(bodies, i, h, margin);
+                    let hull = hull::of(bodies, i, growth);
                     !own || !partition.holds(&hull) || 0.5 * hull.extent() >= limit
                 };
                 *near = is_near;
@@ -264,9 +261,9 @@ impl Domain {
     }
 
     /// Finds owners and holders as far as this rank can tell alone.
-    fn find_holders_locally(&mut self, bodies: &mut Bodies, h: f64, margin: f64) -> Result<Found, DomainError> {
+    fn find_holders_locally(&mut self, bodies: &mut Bodies, growth: Growth) -> Result<Found, DomainError> {
         self.wrap_positions(bodies);
-        self.find_near(bodies, h, margin);
+        self.find_near(bodies, growth);
         let (n, rank) = (bodies.len(), self.partition.rank());
         let (periods, holders) = (self.periods, &self.holders);
         let partition = &*self.partition;
@@ -276,7 +273,7 @@ impl Domain {
         let mut found = Found::default();
         for i in (0..n).filter(|&i| halo.is_near[i]) {
             let (own, id) = (bodies.ownership[i] == Ownership::Owned, bodies.id[i]);
-            let mut hull = hull::of(bodies, i, h, margin);
+            let mut hull = hull::of(bodies, i, growth);
             let mut x = bodies.position[i];
             if !own && let Some(entry) = holders.entry(i as u32) {
                 // Where its owner has it.
@@ -499,7 +496,7 @@ impl Domain {
     }
 
     /// Lists holders, links and images for the step.
-    fn update_lists(&mut self, bodies: &mut Bodies, h: f64, margin: f64, contacts: &mut Contacts) {
+    fn update_lists(&mut self, bodies: &mut Bodies, growth: Growth, contacts: &mut Contacts) {
         let rank = self.partition.rank();
         std::mem::swap(&mut self.holders, &mut self.halo.next);
         self.holders.sort(bodies.len());
@@ -539,7 +536,7 @@ impl Domain {
         // treats contacts among them, and has all.
         let bounds = self.partition.bounds();
         for &body in &global_bodies.bounded {
-            let hull = hull::of(bodies, body as usize, h, margin);
+            let hull = hull::of(bodies, body as usize, growth);
             self.periods.around(|shift, offset| {
                 let reach = self.partition.reach();
                 let about = Aabb { low: hull.low + offset - reach, high: hull.high + offset + reach };

@@ -1,7 +1,7 @@
 //! Velocities and positions: forces before the solve, motion after it.
 
-use crate::dynamics::FreeMotion;
-use crate::world::{Bodies, Motion, World};
+use crate::dynamics::{FreeMotion, Integrator};
+use crate::world::{Bodies, Drag, Motion, World};
 use barchan_parallel::{CHUNK, for_chunks_mut};
 use glam::{DQuat, DVec3};
 
@@ -16,43 +16,58 @@ pub fn prescribe(world: &mut World, h: f64) {
 }
 
 /// Writes v̂ = v + hM⁻¹f to `free`: the velocities that bodies would have without contacts. Forces
-/// are those of the place that is `home` away from where a body is here, if it is a copy.
+/// are those of the place that is `home` away from where a body is here, if it is a copy. Drag is
+/// exact, together with the others ([`Drag`]).
 ///
 /// The gyroscopic torque is not among the forces: [`advance`] keeps angular momentum instead,
 /// which is the same to first order in h and exact in what matters.
-pub fn free_motion(world: &World, h: f64, home: impl Fn(usize) -> DVec3 + Sync, free: &mut Vec<[DVec3; 2]>) {
+pub fn free_motion(
+    world: &World,
+    [h, ahead]: [f64; 2],
+    home: impl Fn(usize) -> DVec3 + Sync,
+    free: &mut Vec<[DVec3; 2]>,
+) {
     let bodies = &world.bodies;
     let n = bodies.len();
+    let drag = Drag::over(&world.fields, h);
     free.clear();
     free.resize(n, [DVec3::ZERO; 2]);
     for_chunks_mut(&mut free[..], CHUNK, |range, free| {
         for (free, i) in free.iter_mut().zip(range) {
             let (mut v, mut w) = (bodies.velocity[i], bodies.angular_velocity[i]);
             if bodies.motion[i] == Motion::Dynamic {
-                let mut acceleration = world.gravity;
-                let mut spin = DVec3::ZERO;
-                for field in &world.fields {
-                    let (a, s) = field.acceleration(bodies.position[i] + home(i), v, w);
-                    acceleration += a;
-                    spin += s;
-                }
-                v += h * acceleration;
-                w += h * spin;
+                v = free_velocity(world, i, home(i) + ahead * v, &drag, h);
+                w = drag.spin(w);
             }
             *free = [v, w];
         }
     });
     for (&id, external) in &world.external {
         if let Some(i) = bodies.index_of(id) {
-            free[i][0] += h * bodies.inverse_mass[i] * external.force;
+            free[i][0] += drag.time() * bodies.inverse_mass[i] * external.force;
             let q = bodies.orientation[i];
-            free[i][1] += h * (q * (bodies.inverse_inertia[i] * (q.conjugate() * external.torque)));
+            free[i][1] += drag.time() * (q * (bodies.inverse_inertia[i] * (q.conjugate() * external.torque)));
         }
     }
 }
 
-/// Moves every body by one step: v = v̂ + `change`, x += hv, and the turn.
-pub fn advance(bodies: &mut Bodies, free: &FreeMotion, change: impl Fn(usize) -> [DVec3; 2] + Sync, h: f64) {
+/// The velocity of a body at the end of a step by gravity, fields and drag alone.
+#[inline]
+pub fn free_velocity(world: &World, i: usize, home: DVec3, drag: &Drag, h: f64) -> DVec3 {
+    let place = world.bodies.position[i] + home;
+    let fields = world.fields.iter().map(|field| field.acceleration(place, h));
+    drag.velocity(world.bodies.velocity[i], fields.fold(world.gravity, |sum, a| sum + a))
+}
+
+/// Moves every body by one step: v = v̂ + `change`, then x += hv or with the mean of old and new velocity, and the
+/// turn alike.
+pub fn advance(
+    bodies: &mut Bodies,
+    free: &FreeMotion,
+    change: impl Fn(usize) -> [DVec3; 2] + Sync,
+    integrator: Integrator,
+    h: f64,
+) {
     let Bodies { position, orientation, velocity, angular_velocity, motion, inverse_inertia: inertia, .. } = bodies;
     let state = (&mut position[..], &mut orientation[..], &mut velocity[..], &mut angular_velocity[..]);
     for_chunks_mut(state, CHUNK, |range, (x, q, v, w)| {
@@ -65,9 +80,20 @@ pub fn advance(bodies: &mut Bodies, free: &FreeMotion, change: impl Fn(usize) ->
                 }
                 Motion::Dynamic => {
                     let [dv, dw] = change(i);
+                    let before = v[k];
                     v[k] = free[i][0] + dv;
-                    x[k] += h * v[k];
-                    (q[k], w[k]) = turn(q[k], free[i][1] + dw, inertia[i], h);
+                    match integrator {
+                        Integrator::Euler => {
+                            x[k] += h * v[k];
+                            (q[k], w[k]) = turn(q[k], free[i][1] + dw, inertia[i], h);
+                        }
+                        Integrator::Middle => {
+                            x[k] += h * (0.5 * (before + v[k]));
+                            let kick = free[i][1] + dw - w[k];
+                            let (middle, spin) = turn(q[k], w[k], inertia[i], 0.5 * h);
+                            (q[k], w[k]) = turn(middle, spin + kick, inertia[i], 0.5 * h);
+                        }
+                    }
                 }
             }
         }

@@ -3,9 +3,15 @@
 //! The problem itself and its solvers are a crate of their own, [`crate::cone`], which knows nothing of
 //! bodies, shapes and scenes.
 
+pub mod arms;
 pub mod assemble;
+pub mod impact;
 pub mod integrate;
 pub mod options;
+pub mod recover;
 
+pub use arms::ContactArms;
 pub use assemble::{Assembly, AssemblyInput, FreeMotion};
-pub use options::ContactOptions;
+pub use impact::{ImpactInput, Impacts};
+pub use options::{ContactOptions, Integrator};
+pub use recover::Recovery;

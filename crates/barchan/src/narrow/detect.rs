@@ -5,11 +5,12 @@
 //! a manifold of several points is found once and kept until its place is known.
 
 use super::{ContactPoint, Contacts, FeatureKey, at_most_one, sphere_sphere, visit};
-use crate::broad::Pairs;
+use crate::broad::{Growth, Pairs};
 use crate::shape::Shape;
 use crate::world::{Bodies, Ownership};
 use barchan_cone::ContactVec;
 use barchan_parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks, reshape};
+use glam::DVec3;
 
 /// Decides which contacts of a world that is spread over ranks are this rank's.
 pub trait ContactAssignment: Sync {
@@ -24,10 +25,11 @@ pub struct Detection<'a> {
     pub bodies: &'a Bodies,
     /// Indices of the unbounded ones.
     pub walls: &'a [u32],
-    /// The length of the step.
-    pub h: f64,
-    /// The gap up to which bodies at rest are in contact, as a fraction of their radii.
-    pub margin: f64,
+    /// How far bodies may come in the step.
+    pub growth: Growth,
+    /// How far ahead in time normals are taken, with the present velocities: spheres that slide over each other
+    /// turn their normal in a step.
+    pub ahead: f64,
     /// Which contacts of bounded bodies are this rank's; all if there are no others. Contacts with walls
     /// belong to the rank that owns the body.
     pub assignment: Option<&'a dyn ContactAssignment>,
@@ -58,7 +60,7 @@ impl Detection<'_> {
     #[inline(always)]
     fn margin_of(&self, a: usize, b: usize) -> f64 {
         let size = |j: usize| self.bodies.shape[j].bounding_radius().unwrap_or(0.0);
-        self.margin * (size(a) + size(b))
+        self.growth.margin * (size(a) + size(b))
     }
 
     /// What a pair can close in this step at its present velocities. With the margin, never more than what
@@ -70,7 +72,7 @@ impl Detection<'_> {
         if bodies.is_wall(b) {
             velocity -= bodies.angular_velocity[b].cross(bodies.position[a] - bodies.position[b]);
         }
-        self.h * (velocity.length() + self.turning(a, b))
+        self.growth.h * (velocity.length() + self.turning(a, b) + self.growth.kick)
     }
 
     /// What turning adds to it: nothing for what is round.
@@ -101,6 +103,9 @@ impl Detection<'_> {
             return;
         }
         let margin = self.margin_of(a, b);
+        let are_spheres =
+            matches!((&self.bodies.shape[a], &self.bodies.shape[b]), (Shape::Sphere(_), Shape::Sphere(_)));
+        let mut found = |touch| found(if are_spheres { self.turned(a, b, touch) } else { touch });
         if at_most_one(self.bodies, a, b) {
             let mut done = false;
             visit(self.bodies, a, b, margin, |touch| {
@@ -114,6 +119,21 @@ impl Detection<'_> {
         visit(self.bodies, a, b, margin + self.closing(a, b), found);
     }
 
+    /// The contact of two spheres with the normal that it will have a little later: what they move along their
+    /// tangent plane turns it. (What they move along the normal does not, and is left out, lest fast bodies pass
+    /// through each other.)
+    #[inline(always)]
+    fn turned(&self, a: usize, b: usize, touch: ContactPoint) -> ContactPoint {
+        let bodies = self.bodies;
+        let slide = (bodies.velocity[a] - bodies.velocity[b]).reject_from_normalized(touch.normal) * self.ahead;
+        let distance = (bodies.position[a] - bodies.position[b]).length();
+        let line = touch.normal * distance + slide;
+        if slide == DVec3::ZERO || slide.length_squared() > 0.25 * distance * distance {
+            return touch;
+        }
+        ContactPoint { normal: line.normalize(), ..touch }
+    }
+
     /// How many contacts two bodies have. Manifolds go to `manifolds`.
     ///
     /// Most pairs are spheres, and whether they touch is a coin toss: for them without a branch on it.
@@ -121,7 +141,7 @@ impl Detection<'_> {
     fn count(&self, a: usize, b: usize, manifolds: &mut Vec<Found>) -> u32 {
         let bodies = self.bodies;
         if let (Shape::Sphere(s), Shape::Sphere(t)) = (&bodies.shape[a], &bodies.shape[b]) {
-            let closing = self.h * (bodies.velocity[a] - bodies.velocity[b]).length();
+            let closing = self.growth.h * ((bodies.velocity[a] - bodies.velocity[b]).length() + self.growth.kick);
             let reach = self.margin_of(a, b) + closing;
             let near = sphere_sphere::within(bodies.position[a], s.radius, bodies.position[b], t.radius, reach);
             return u32::from(self.moves(a, b) & near);

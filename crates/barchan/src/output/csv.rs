@@ -1,11 +1,11 @@
 //! Frames as tables: a row a body or a contact, comma-separated.
 
-use crate::frame::{Frame, FrameBodies, FrameContacts};
+use crate::frame::{Frame, FrameBodies, FrameContacts, motion_number};
 use glam::DVec3;
 use std::io::{self, Write};
 
 /// Columns of the table of bodies.
-pub const BODY_COLUMNS: [&str; 21] = [
+pub const BODY_COLUMNS: [&str; 22] = [
     "step",
     "time",
     "id",
@@ -26,6 +26,7 @@ pub const BODY_COLUMNS: [&str; 21] = [
     "orientation_w",
     "material",
     "group",
+    "motion",
     "rank",
 ];
 
@@ -53,7 +54,7 @@ pub const CONTACT_COLUMNS: [&str; 18] = [
 
 /// Writes the bodies of a frame as rows, in the order of [`BODY_COLUMNS`].
 pub fn write_body_rows(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
-    let FrameBodies { position, orientation, velocity, angular_velocity, id, material, group, rank, .. } =
+    let FrameBodies { position, orientation, velocity, angular_velocity, id, material, group, motion, rank, .. } =
         &frame.bodies;
     for i in 0..frame.bodies.len() {
         let DVec3 { x, y, z } = position[i];
@@ -63,7 +64,7 @@ pub fn write_body_rows(out: &mut dyn Write, frame: &Frame) -> io::Result<()> {
         short(out, [velocity[i].length()])?;
         short(out, angular_velocity[i].to_array())?;
         short(out, orientation[i].to_array())?;
-        writeln!(out, ",{},{},{}", material[i], group[i], rank[i])?;
+        writeln!(out, ",{},{},{},{}", material[i], group[i], motion_number(motion[i]), rank[i])?;
     }
     Ok(())
 }
@@ -93,6 +94,7 @@ mod tests {
     use crate::scene::{BodySpec, Scene};
     use crate::shape::Shape;
     use crate::step::Simulation;
+    use crate::world::Motion;
 
     #[test]
     fn rows_fit_their_columns() {
@@ -100,7 +102,9 @@ mod tests {
         scene.material[0].friction = 0.0;
         scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
         let ball = BodySpec { group: 4, velocity: DVec3::X, ..BodySpec::new(Shape::sphere(0.1), DVec3::Z * 0.1) };
-        scene.body.push(ball);
+        scene.body.push(ball.clone());
+        scene.body.push(BodySpec { motion: Motion::Fixed, position: DVec3::Y, velocity: DVec3::ZERO, ..ball.clone() });
+        scene.body.push(BodySpec { motion: Motion::Kinematic, position: -DVec3::Y, ..ball });
         let mut simulation = Simulation::from_scene(&scene).unwrap();
         simulation.step().unwrap();
         let mut frame = Frame::default();
@@ -112,11 +116,15 @@ mod tests {
         let [bodies, contacts] = [bodies, contacts].map(|bytes| String::from_utf8(bytes).unwrap());
         let cells =
             |text: &str| text.trim_end().split(',').map(|cell| cell.parse::<f64>().unwrap()).collect::<Vec<_>>();
-        let body = cells(&bodies);
+        let mut rows: Vec<Vec<f64>> = bodies.lines().map(cells).collect();
+        rows.sort_by(|a, b| a[2].total_cmp(&b[2]));
+        let motions: Vec<f64> = rows.iter().map(|row| row[BODY_COLUMNS.len() - 2]).collect();
+        assert_eq!(motions, [0.0, 2.0, 1.0]);
+        let body = &rows[0];
         let contact = cells(&contacts);
         assert_eq!((body.len(), contact.len()), (BODY_COLUMNS.len(), CONTACT_COLUMNS.len()));
         let of = |names: &[&str], row: &[f64], name: &str| row[names.iter().position(|n| *n == name).unwrap()];
-        let body = |name| of(&BODY_COLUMNS, &body, name);
+        let body = |name| of(&BODY_COLUMNS, body, name);
         assert_eq!([body("step"), body("id"), body("radius"), body("group")], [1.0, 1.0, 0.1, 4.0]);
         assert_eq!((body("rank"), body("material")), (2.0, 0.0));
         assert!(body("speed") > 0.9 && body("velocity_x") > 0.9);

@@ -56,7 +56,10 @@ pub use picture::{
 };
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
-pub use summary::{CheckpointSummary, RunSeconds, SolverSummary, Summary, hash_text, peak_rss_bytes};
+pub use summary::{
+    CheckpointSummary, LostSummary, RunSeconds, SolverSummary, SteppingSummary, Summary, WorstOverlap, hash_text,
+    peak_rss_bytes,
+};
 pub(crate) use vtk::indexed_times;
 pub use vtk::{
     ExportError, FrameError, FrameOptions, FrameWriter, StoredFrames, examine_frame, frame_bytes, write_bodies,

@@ -91,6 +91,8 @@ columns! {
     iterations: u64,
     /// Applications of the contact operator.
     operator_applications: u64,
+    /// Starts that the solver dropped, because no impulses were a better one.
+    cold_starts: u64,
     /// Whether the solver reached its tolerance (0 or 1 in the table).
     converged: bool,
     /// The residual that decided when to stop.
@@ -111,6 +113,8 @@ columns! {
     max_penetration: f64,
     /// Mean penetration of the contacts that overlap.
     mean_penetration: f64,
+    /// Bodies that left the cell and were removed at the end of the step.
+    lost: u64,
     /// Seconds spent on messages about bodies between ranks.
     seconds_exchange: f64,
     /// Seconds spent on finding pairs.
@@ -140,6 +144,7 @@ impl StepRow {
             contacts: report.contacts as u64,
             iterations: solver.iterations.into(),
             operator_applications: solver.operator_applications.into(),
+            cold_starts: solver.cold_starts.into(),
             converged: solver.status == Status::Converged,
             residual: solver.residual,
             residual_natural: solver.residuals.natural,
@@ -150,6 +155,7 @@ impl StepRow {
             potential: energy.potential,
             max_penetration: report.penetration.max,
             mean_penetration: report.penetration.mean,
+            lost: report.lost.bodies,
             seconds_exchange: seconds.exchange,
             seconds_broad: seconds.broad,
             seconds_narrow: seconds.narrow,
@@ -258,8 +264,8 @@ mod tests {
         assert!(text.ends_with('\n'));
         let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
-        assert_eq!(header.len(), 23);
-        assert_eq!((header[0], header[22]), ("step", "seconds_checkpoint"));
+        assert_eq!(header.len(), 25);
+        assert_eq!((header[0], header[24]), ("step", "seconds_checkpoint"));
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), 2000);
         assert!(rows.iter().all(|r| r.len() == header.len()));

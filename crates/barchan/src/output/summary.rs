@@ -4,6 +4,7 @@
 use super::atomic::write_whole;
 use super::human::{bytes, counted, duration, grouped, short};
 use super::{ByRank, OutputError};
+use crate::narrow::Penetration;
 use crate::world::Energy;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -42,8 +43,17 @@ pub struct Summary {
     /// Mean penetration of the last step.
     #[serde(deserialize_with = "number_or_nan")]
     pub mean_penetration: f64,
+    /// The deepest penetration of the whole run.
+    #[serde(default)]
+    pub worst_overlap: WorstOverlap,
+    /// How the run was stepped.
+    #[serde(default)]
+    pub stepping: SteppingSummary,
     /// How the solver did.
     pub solver: SolverSummary,
+    /// Bodies that left the cell and were removed.
+    #[serde(default)]
+    pub lost: LostSummary,
     /// Where the time went.
     pub seconds: RunSeconds,
     /// Largest memory in use, in bytes.
@@ -68,6 +78,85 @@ pub struct Summary {
     /// What each rank had and did; on rank 0, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_rank: Option<ByRank>,
+}
+
+/// Bodies that left the cell and were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LostSummary {
+    /// How many.
+    pub bodies: u64,
+    /// Their mass.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub mass: f64,
+    /// When the first of them left.
+    pub first: Option<f64>,
+    /// When the last of them left.
+    pub last: Option<f64>,
+}
+
+impl LostSummary {
+    /// Adds what a step has lost that ended at `time`.
+    pub fn add(&mut self, bodies: u64, mass: f64, time: f64) {
+        if bodies > 0 {
+            self.bodies += bodies;
+            self.mass += mass;
+            self.first = self.first.or(Some(time));
+            self.last = Some(time);
+        }
+    }
+
+    /// In words; `None` if nothing was lost.
+    fn in_words(&self) -> Option<String> {
+        let [first, last] = [self.first?, self.last?].map(short);
+        let when = if first == last { format!("at {last} s") } else { format!("from {first} to {last} s") };
+        let bodies = counted(self.bodies, "body", "bodies");
+        Some(format!("{bodies} of {} kg left the box and were removed, {when}", short(self.mass)))
+    }
+}
+
+/// The overlap of a run that was deepest in terms of its bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorstOverlap {
+    /// How deep, in the smaller radius of its two bodies.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub radii: f64,
+    /// The deepest penetration of that step, m.
+    #[serde(deserialize_with = "number_or_nan")]
+    pub depth: f64,
+    /// The step that began with it.
+    pub step: u64,
+}
+
+impl WorstOverlap {
+    /// An overlap of more radii than this means that bodies start in each other, or that steps are too long.
+    pub const ALARMING: f64 = 0.05;
+
+    /// Takes the overlap with which a step began, if it is worse.
+    pub fn add(&mut self, penetration: &Penetration, step: u64) {
+        if penetration.relative > self.radii {
+            *self = Self { radii: penetration.relative, depth: penetration.max, step };
+        }
+    }
+
+    /// What a user must know; `None` if it is small.
+    pub fn warning(&self) -> Option<String> {
+        let advice = if self.step <= 1 { "bodies start in each other" } else { "the step may be too long" };
+        (self.radii > Self::ALARMING).then(|| {
+            let percent = short((100.0 * self.radii).round());
+            format!("bodies overlapped by {percent} % of a radius at step {}: {advice}", grouped(self.step))
+        })
+    }
+}
+
+/// How a run was stepped.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteppingSummary {
+    /// Length of a step, s.
+    pub step: f64,
+    /// How positions follow from velocities.
+    pub integrator: String,
+    /// The friction law.
+    pub friction: String,
 }
 
 /// The checkpoints of a run.
@@ -104,6 +193,9 @@ pub struct SolverSummary {
     pub iterations_max: u64,
     /// Applications of the contact operator in all.
     pub operator_applications: u64,
+    /// Starts that were dropped, because no impulses were a better one.
+    #[serde(default)]
+    pub cold_starts: u64,
     /// Worst residual of a step.
     #[serde(deserialize_with = "number_or_nan")]
     pub residual_max: f64,
@@ -184,6 +276,9 @@ impl Summary {
         };
         line("scenario", self.scenario.clone());
         line("bodies", format!("{} with {}", grouped(self.bodies), counted(self.contacts, "contact", "contacts")));
+        if let Some(lost) = self.lost.in_words() {
+            line("lost", lost);
+        }
         line("time", format!("{} s in {}", short(self.time), counted(self.steps, "step", "steps")));
         line(
             "energy",
@@ -191,15 +286,27 @@ impl Summary {
         );
         line(
             "penetration",
-            format!("{} m deepest, {} m mean", short(self.max_penetration), short(self.mean_penetration)),
+            format!(
+                "{} m deepest, {} m mean at the end; at most {} of a radius, at step {}",
+                short(self.max_penetration),
+                short(self.mean_penetration),
+                short(self.worst_overlap.radii),
+                grouped(self.worst_overlap.step)
+            ),
         );
+        let SteppingSummary { step, integrator, friction } = &self.stepping;
+        line("stepping", format!("{} s a step, integrator {integrator}, friction {friction}", short(*step)));
         let others = solver.taken.keys().filter(|name| **name != solver.name);
         let others: Vec<_> = others.map(String::as_str).collect();
         let choice = if others.is_empty() { String::new() } else { format!(" took {}", others.join(" and ")) };
+        let cold = match solver.cold_starts {
+            0 => String::new(),
+            starts => format!(", {}", counted(starts, "start dropped", "starts dropped")),
+        };
         line(
             "solver",
             format!(
-                "{}{choice}: {:.1} iterations a step (most {}), worst residual {:.1e}, tolerance {:e}",
+                "{}{choice}: {:.1} iterations a step (most {}){cold}, worst residual {:.1e}, tolerance {:e}",
                 solver.name, solver.iterations_mean, solver.iterations_max, solver.residual_max, solver.tolerance
             ),
         );
@@ -254,6 +361,7 @@ impl Summary {
                 self.solver.residual_max
             ));
         }
+        warnings.extend(self.worst_overlap.warning());
         if !(self.energy.kinetic.is_finite() && self.energy.potential.is_finite()) {
             warnings.push("the energy is not finite: the result is not to be trusted".into());
         }
@@ -297,6 +405,7 @@ mod tests {
             iterations_mean: 41.25,
             iterations_max: 130,
             operator_applications: 61_234,
+            cold_starts: 0,
             residual_max: 9.1e-3,
             steps_converged: 600,
         };
@@ -325,7 +434,10 @@ mod tests {
             energy: Energy { kinetic: 1.25e-5, potential: 312.4 },
             max_penetration: 3.2e-4,
             mean_penetration: 1e-6,
+            worst_overlap: WorstOverlap { radii: 0.01, depth: 4e-4, step: 7 },
+            stepping: SteppingSummary { step: 1e-3, integrator: "middle".into(), friction: "coulomb".into() },
             solver,
+            lost: LostSummary::default(),
             seconds,
             peak_rss_bytes: 180_000_000,
             interrupted: false,
@@ -348,16 +460,20 @@ mod tests {
         };
         assert_eq!(
             keys(&json),
-            "bodies checkpoints contacts energy failure interrupted max_penetration mean_penetration passed_over \
-             peak_rss_bytes ranks restarted_at restarts scenario seconds solver state_hash steps threads time version"
+            "bodies checkpoints contacts energy failure interrupted lost max_penetration mean_penetration passed_over \
+             peak_rss_bytes ranks restarted_at restarts scenario seconds solver state_hash stepping steps threads time version \
+             worst_overlap"
         );
         assert_eq!(keys(&json["energy"]), "kinetic potential");
         assert_eq!(
             keys(&json["solver"]),
-            "iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
+            "cold_starts iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
              tolerance"
         );
         assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output solve start total");
+        assert_eq!(keys(&json["lost"]), "bodies first last mass");
+        assert_eq!(keys(&json["worst_overlap"]), "depth radii step");
+        assert_eq!(keys(&json["stepping"]), "friction integrator step");
         assert_eq!(keys(&json["checkpoints"]), "failed failure last longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }
@@ -382,9 +498,21 @@ mod tests {
     }
 
     #[test]
+    fn deep_overlaps_are_loud() {
+        let mut summary = sample();
+        summary.worst_overlap.add(&Penetration { max: 1e-3, mean: 0.0, relative: 0.25 }, 40);
+        summary.worst_overlap.add(&Penetration { max: 1e-3, mean: 0.0, relative: 0.2 }, 41);
+        let expected = "WARNING: bodies overlapped by 25 % of a radius at step 40: the step may be too long\n";
+        assert!(summary.table().ends_with(expected), "{}", summary.table());
+        summary.worst_overlap.add(&Penetration { max: 1e-3, mean: 0.0, relative: 0.5 }, 1);
+        assert!(summary.table().contains("at step 1: bodies start in each other"), "{}", summary.table());
+    }
+
+    #[test]
     fn missed_steps_are_loud_and_only_then() {
         assert!(!sample().table().contains("WARNING"));
         let mut summary = sample();
+        summary.solver.cold_starts = 3;
         summary.solver.steps_converged = 588;
         summary.solver.residual_max = 3.1e-2;
         summary.interrupted = true;

@@ -1,7 +1,7 @@
 //! From options to a partition.
 
 use super::error::{AXES, PartitionError};
-use super::{Cartesian, Curve, DomainOptions, Morton, Partition, PartitionName, Periods};
+use super::{Cartesian, Curve, DomainOptions, Morton, Partition, PartitionName, Periods, bulk};
 use crate::broad::Aabb;
 use crate::comm::Communicator;
 use glam::DVec3;
@@ -92,6 +92,9 @@ pub fn build(
     let ranks = comm.size();
     let rank = comm.rank() as u32;
     if options.chosen()? == PartitionName::Morton {
+        let work: Vec<(DVec3, f64)> = work.into_iter().collect();
+        let places: Vec<DVec3> = work.iter().map(|body| body.0).collect();
+        let cell = bulk(comm, &places, cell);
         return Ok(Box::new(Morton::balanced(comm, Curve::around(&cell, &periods), reach, work)?));
     }
     let blocks = options.blocks_on(ranks, &cell);

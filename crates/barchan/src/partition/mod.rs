@@ -5,24 +5,28 @@
 //! rank knows is local: its own region and those of its neighbours.
 
 mod build;
+mod bulk;
 mod cartesian;
 mod curve;
 mod cuts;
 mod error;
 mod morton;
 pub mod options;
+mod outside;
 mod periods;
 mod ranges;
 #[cfg(test)]
 mod testing;
 
 pub use build::build;
+pub use bulk::bulk;
 pub use cartesian::Cartesian;
 pub use curve::Curve;
 pub use cuts::{Cuts, imbalance};
 pub use error::PartitionError;
 pub use morton::Morton;
 pub use options::{DomainOptions, PartitionName, WorkMeasure};
+pub use outside::{Outside, OutsideRule};
 pub use periods::Periods;
 
 use crate::broad::Aabb;

@@ -1,5 +1,6 @@
 //! What a user can choose about the cell and its division among ranks.
 
+use super::OutsideRule;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,8 @@ pub struct DomainOptions {
     pub max: Option<DVec3>,
     /// Along which axes space repeats itself.
     pub periodic: [bool; 3],
+    /// What becomes of bodies that leave the cell along the other axes.
+    pub outside: OutsideRule,
     /// Which partition. What a run converges to does not depend on it.
     pub partition: PartitionName,
     /// Cartesian blocks along each axis; where missing, those with the least surface.
@@ -78,6 +81,7 @@ impl Default for DomainOptions {
             min: None,
             max: None,
             periodic: [false; 3],
+            outside: OutsideRule::Keep,
             partition: PartitionName::Auto,
             blocks: None,
             imbalance: 1.05,

@@ -71,6 +71,10 @@ pub struct Progress<'a> {
     pub end: f64,
     /// Steps so far that missed the solver's tolerance.
     pub missed: u64,
+    /// The deepest overlap so far, in the smaller radius of its two bodies.
+    pub worst_overlap: f64,
+    /// Bodies so far that have left the cell and were removed.
+    pub lost: u64,
     /// Bodies, contacts, iterations and residuals of this step, over all ranks, and the seconds of the
     /// slowest rank in each stage.
     pub report: &'a StepReport,
@@ -305,6 +309,8 @@ impl Run {
             time: self.tally.time,
             end: self.steps_total as f64 * self.scene.time.step,
             missed: self.tally.missed(),
+            worst_overlap: self.tally.worst_overlap.radii,
+            lost: self.tally.lost.bodies,
             report,
             world: &self.simulation.world,
             trouble: self.trouble.as_deref(),
@@ -484,8 +490,8 @@ mod tests {
         let mut run = Run::start(&scene("bounce", &[]), &steps(100)).unwrap().record_in(directory).unwrap();
         run.simulation.world.gravity.z = -f64::MAX;
         let failure = run.to_end(carry_on).unwrap_err();
-        assert!(matches!(failure.error, RunError::Step(StepError::Overflow { step: 2, body: 1 })), "{failure}");
-        assert!(failure.summary.interrupted && failure.summary.steps == 1);
+        assert!(matches!(failure.error, RunError::Step(StepError::Overflow { step: 1, body: 1 })), "{failure}");
+        assert!(failure.summary.interrupted && failure.summary.steps == 0);
         assert_eq!(failure.summary.failure, Some(failure.error.to_string()));
         assert!(scratch.path().join("summary.json").exists() && !scratch.path().join("picture.png").exists());
     }

@@ -21,8 +21,8 @@ pub struct RunOptions {
 impl RunOptions {
     /// Steps of the whole run of a scene.
     pub fn steps_of(&self, scene: &Scene) -> u64 {
-        let Time { step, end } = scene.time;
-        self.steps.unwrap_or_else(|| Time { step, end: self.end.unwrap_or(end) }.steps())
+        let time = scene.time;
+        self.steps.unwrap_or_else(|| Time { end: self.end.unwrap_or(time.end), ..time }.steps())
     }
 
     /// Changes the scene accordingly. None of it changes what comes out of a step, so that a run may be
@@ -32,6 +32,8 @@ impl RunOptions {
             Some(steps) => steps as f64 * scene.time.step,
             None => self.end.unwrap_or(scene.time.end),
         };
+        // By the end that it has now: a later end adds frames, and leaves those that are there where they are.
+        scene.output.frame_interval = Some(scene.frame_interval());
         let checkpoint = &mut scene.checkpoint;
         checkpoint.steps = self.checkpoint_steps.unwrap_or(checkpoint.steps);
         checkpoint.seconds = self.checkpoint_seconds.unwrap_or(checkpoint.seconds);

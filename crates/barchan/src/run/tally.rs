@@ -2,7 +2,10 @@
 
 use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
-use crate::output::{ByRank, CheckpointSummary, RunSeconds, Share, SolverSummary, Summary, hash_text, peak_rss_bytes};
+use crate::output::{
+    ByRank, CheckpointSummary, LostSummary, RunSeconds, Share, SolverSummary, SteppingSummary, Summary, WorstOverlap,
+    hash_text, peak_rss_bytes,
+};
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
 use crate::util::pack::{Pack, Unpacker};
@@ -19,11 +22,15 @@ pub(super) struct Tally {
     /// Steps by the solver that ended them.
     taken: BTreeMap<&'static str, u64>,
     penetration: Penetration,
+    pub(super) worst_overlap: WorstOverlap,
     iterations: u64,
     iterations_max: u32,
     operator_applications: u64,
+    cold_starts: u64,
     residual_max: f64,
     converged: u64,
+    /// Bodies that have left the cell and were removed.
+    pub(super) lost: LostSummary,
     seconds: RunSeconds,
     /// Seconds of steps in which this rank did not wait for others.
     pub(super) busy: f64,
@@ -40,11 +47,14 @@ impl Tally {
             *self.taken.entry(name.name()).or_default() += 1;
         }
         self.penetration = report.penetration;
+        self.worst_overlap.add(&report.penetration, self.steps);
         self.iterations += u64::from(solver.iterations);
         self.iterations_max = self.iterations_max.max(solver.iterations);
         self.operator_applications += u64::from(solver.operator_applications);
+        self.cold_starts += u64::from(solver.cold_starts);
         self.residual_max = self.residual_max.max(solver.residual);
         self.converged += u64::from(solver.status == Status::Converged);
+        self.lost.add(report.lost.bodies, report.lost.mass, time);
         self.seconds.exchange += report.seconds.exchange;
         self.seconds.broad += report.seconds.broad;
         self.seconds.narrow += report.seconds.narrow;
@@ -67,6 +77,7 @@ impl Tally {
             iterations_mean: self.iterations as f64 / self.steps.max(1) as f64,
             iterations_max: self.iterations_max.into(),
             operator_applications: self.operator_applications,
+            cold_starts: self.cold_starts,
             residual_max: self.residual_max,
             steps_converged: self.converged,
         };
@@ -90,7 +101,14 @@ impl Tally {
             energy,
             max_penetration: self.penetration.max,
             mean_penetration: self.penetration.mean,
+            worst_overlap: self.worst_overlap,
+            stepping: SteppingSummary {
+                step: scene.time.step,
+                integrator: scene.time.integrator.name().into(),
+                friction: scene.solver.law().name().into(),
+            },
             solver,
+            lost: self.lost,
             seconds: self.seconds,
             peak_rss_bytes: memory[0] as u64,
             interrupted: false,
@@ -135,12 +153,20 @@ impl Tally {
 impl Pack for Tally {
     fn pack(&self, out: &mut Vec<u8>) {
         let Self { steps, time, contacts, taken, penetration, iterations, iterations_max, .. } = self;
-        let Self { operator_applications, residual_max, converged, seconds, busy, .. } = self;
-        [*steps, *contacts as u64, *iterations, *operator_applications, *converged].pack(out);
+        let Self { operator_applications, cold_starts, residual_max, converged, lost, seconds, busy, .. } = self;
+        let worst_overlap = &self.worst_overlap;
+        [*steps, *contacts as u64, *iterations, *operator_applications, *cold_starts, *converged].pack(out);
         iterations_max.pack(out);
-        [*time, penetration.max, penetration.mean, *residual_max, *busy].pack(out);
+        [*time, penetration.max, penetration.mean, penetration.relative, *residual_max, *busy].pack(out);
+        let WorstOverlap { radii, depth, step } = *worst_overlap;
+        [radii, depth].pack(out);
+        step.pack(out);
         let RunSeconds { exchange, broad, narrow, solve, integrate, .. } = *seconds;
         [exchange, broad, narrow, solve, integrate].pack(out);
+        let LostSummary { bodies, mass, first, last } = *lost;
+        bodies.pack(out);
+        mass.pack(out);
+        [first, last].pack(out);
         (taken.len() as u64).pack(out);
         for (name, steps) in taken {
             (*name).to_owned().pack(out);
@@ -149,10 +175,14 @@ impl Pack for Tally {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let [steps, contacts, iterations, operator_applications, converged] = from.take()?;
+        let [steps, contacts, iterations, operator_applications, cold_starts, converged] = from.take()?;
         let iterations_max = from.take()?;
-        let [time, max, mean, residual_max, busy] = from.take()?;
+        let [time, max, mean, relative, residual_max, busy] = from.take()?;
+        let [radii, depth] = from.take()?;
+        let step = from.take()?;
         let [exchange, broad, narrow, solve, integrate] = from.take()?;
+        let (bodies, mass) = (from.take()?, from.take()?);
+        let [first, last] = from.take()?;
         let mut taken = BTreeMap::new();
         for _ in 0..from.take::<u64>()? {
             let name: String = from.take()?;
@@ -164,12 +194,15 @@ impl Pack for Tally {
             time,
             contacts: usize::try_from(contacts).ok()?,
             taken,
-            penetration: Penetration { max, mean },
+            penetration: Penetration { max, mean, relative },
+            worst_overlap: WorstOverlap { radii, depth, step },
             iterations,
             iterations_max,
             operator_applications,
+            cold_starts,
             residual_max,
             converged: converged.min(steps),
+            lost: LostSummary { bodies, mass, first, last },
             seconds: RunSeconds { exchange, broad, narrow, solve, integrate, ..RunSeconds::default() },
             busy,
         })
@@ -218,10 +251,14 @@ mod tests {
         let mut tally = Tally { steps: 9, time: 0.1 + 0.2, contacts: 3, iterations_max: 7, ..Tally::default() };
         tally.taken.insert(SolverName::Apgd.name(), 5);
         tally.taken.insert(SolverName::Scip.name(), 4);
-        tally.penetration = Penetration { max: 0.3, mean: 0.1 };
-        (tally.iterations, tally.operator_applications, tally.converged) = (11, 22, 8);
+        tally.penetration = Penetration { max: 0.3, mean: 0.1, relative: 0.2 };
+        tally.worst_overlap.add(&tally.penetration, 3);
+        (tally.iterations, tally.operator_applications, tally.cold_starts, tally.converged) = (11, 22, 6, 8);
         (tally.residual_max, tally.busy) = (1e-3, 4.5);
         tally.seconds.solve = 0.7;
+        tally.lost.add(3, 0.1 + 0.2, 0.5);
+        tally.lost.add(0, 0.0, 0.6);
+        tally.lost.add(1, 0.1, 0.7);
         let mut bytes = Vec::new();
         tally.pack(&mut bytes);
         let back: Tally = Unpacker::new(&bytes).take().unwrap();

@@ -30,7 +30,7 @@ impl Gas {
         let mut scene = Scene {
             gravity: DVec3::ZERO,
             time,
-            output: OutputOptions { frame_interval: 0.05 * time.end, ..OutputOptions::default() },
+            output: OutputOptions { frame_interval: Some(0.05 * time.end), ..OutputOptions::default() },
             body: if is_periodic { Vec::new() } else { vec![walls] },
             lattice: vec![Lattice {
                 origin: 0.5 * spacing - half,

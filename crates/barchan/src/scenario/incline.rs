@@ -33,8 +33,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
-            time: Time { step: 1e-3, end: 1.0 },
-            output: OutputOptions { frame_interval: 0.02, ..OutputOptions::default() },
+            time: Time { step: 1e-3, end: 1.0, ..Time::default() },
+            output: OutputOptions { frame_interval: Some(0.02), ..OutputOptions::default() },
             body: [plane, sphere].map(|body| BodySpec { material: material.name.clone(), ..body }).to_vec(),
             material: vec![material],
             adjustable: vec![offers::gravity(), offers::tilt(), offers::friction()],

@@ -5,6 +5,9 @@
 
 mod bounce;
 mod column_collapse;
+mod cradle;
+mod drum;
+mod empty;
 mod free_gas;
 mod gas;
 mod grains;
@@ -20,6 +23,7 @@ mod sedimentation;
 mod shaken_box;
 mod silo;
 mod slide_to_roll;
+mod slope;
 
 pub use parameters::{Parameter, ParameterRange, Parameters};
 
@@ -49,10 +53,14 @@ pub static SCENARIOS: &[&Scenario] = &[
     &free_gas::SCENARIO,
     &column_collapse::SCENARIO,
     &silo::SCENARIO,
+    &slope::SCENARIO,
+    &drum::SCENARIO,
     &incline::SCENARIO,
     &slide_to_roll::SCENARIO,
     &bounce::SCENARIO,
     &head_on::SCENARIO,
+    &cradle::SCENARIO,
+    &empty::SCENARIO,
 ];
 
 /// The scenario with this name.
@@ -77,16 +85,21 @@ impl Scenario {
     pub fn scene(&self, overrides: &[(String, String)]) -> Result<Scene, SceneError> {
         let mut parameters = Parameters::defaults(self.parameters);
         let mut rest = Vec::new();
+        let mut faults = Vec::new();
         for (key, value) in overrides {
+            let wrong = |message| Fault { place: Location::Override(key.clone()), path: String::new(), message };
             if let Some(parameter) = self.parameters.iter().find(|p| p.name == key) {
-                let number = parameter
-                    .parse(value)
-                    .map_err(|message| SceneError::new(Location::Override(key.clone()), "", message))?;
-                parameters.set(parameter.name, number);
+                match parameter.parse(value) {
+                    Ok(number) => parameters.set(parameter.name, number),
+                    Err(message) => faults.push(wrong(message)),
+                }
             } else {
-                self.known(key)?;
+                faults.extend(self.known(key).err().map(wrong));
                 rest.push((key.clone(), value.clone()));
             }
+        }
+        if !faults.is_empty() {
+            return Err(SceneError { faults });
         }
         let mut scene = (self.build)(&parameters);
         let origin = format!("scenario \"{}\"", self.name);
@@ -105,8 +118,17 @@ impl Scenario {
         if faults.is_empty() { Ok(scene) } else { Err(SceneError { faults }) }
     }
 
+    /// The scene as text for a user to start from. An empty one comes with examples behind comments.
+    ///
+    /// # Errors
+    /// As for [`Scenario::scene`].
+    pub fn to_toml(&self, overrides: &[(String, String)]) -> Result<String, SceneError> {
+        let text = self.scene(overrides)?.to_toml();
+        Ok(if self.name == empty::SCENARIO.name { text + empty::EXAMPLES } else { text })
+    }
+
     /// A key must start with one of the scene's.
-    fn known(&self, key: &str) -> Result<(), SceneError> {
+    fn known(&self, key: &str) -> Result<(), String> {
         let first = key.split(['.', '[']).next().unwrap_or(key);
         if top_level_keys().any(|known| known == first) {
             return Ok(());
@@ -114,13 +136,12 @@ impl Scenario {
         let parameters = || self.parameters.iter().map(|p| p.name);
         let hint = nearest(first, parameters().chain(top_level_keys()));
         let hint = hint.map_or(".".into(), |best| format!("; did you mean \"{best}\"?"));
-        let message = format!(
+        Err(format!(
             "neither a parameter of {} nor a key of a scene{hint} Parameters are {}; keys of a scene start with {}",
             self.name,
             quoted(parameters()),
             quoted(top_level_keys()),
-        );
-        Err(SceneError::new(Location::Override(key.into()), "", message))
+        ))
     }
 }
 

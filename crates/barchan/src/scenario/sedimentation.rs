@@ -99,8 +99,8 @@ impl SetUp {
         let material = Material { name: "beads".into(), friction: parameters.get("friction"), ..Material::default() };
         let pace = (radius / 0.01).sqrt();
         Scene {
-            time: Time { step: self.step * pace, end: self.end * pace },
-            output: OutputOptions { frame_interval: 0.02 * pace, ..OutputOptions::default() },
+            time: Time { step: self.step * pace, end: self.end * pace, ..Time::default() },
+            output: OutputOptions { frame_interval: Some(0.02 * pace), ..OutputOptions::default() },
             body: vec![BodySpec {
                 material: material.name.clone(),
                 ..BodySpec::new(container, DVec3::new(0.0, 0.0, 0.5 * self.height * radius))

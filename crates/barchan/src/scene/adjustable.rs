@@ -46,7 +46,7 @@ impl Scene {
     /// # Errors
     /// If the scene has no such number, or it is fixed once the scene runs; in a user's words.
     pub fn adjustable_value(&self, key: &str) -> Result<f64, String> {
-        let path = segments(key);
+        let path = self.path_of(key);
         // The one list of what can be changed is that of the mutable places.
         if let Some(&mut value) = place(&mut self.frame(), &path) {
             return Ok(value);
@@ -74,7 +74,8 @@ impl Scene {
         if !(*min..=*max).contains(&value) {
             return Err(format!("\"{key}\" must lie between {min:?} and {max:?}, but is {value:?}"));
         }
-        match place(self, &segments(key)) {
+        let path = self.path_of(key);
+        match place(self, &path) {
             Some(number) => *number = value,
             None => return Err(format!("\"{key}\" cannot be changed while the scene runs")),
         }
@@ -114,6 +115,19 @@ impl Scene {
         if let Ok(value) = self.adjustable_value(&key) {
             self.adjustable.push(Adjustable { min: min.min(value), max: max.max(value), key, label });
         }
+    }
+
+    /// The keys and indices of a path, in which a material may be named.
+    fn path_of(&self, key: &str) -> Vec<String> {
+        let mut path = segments(key);
+        if let [list, name, ..] = &mut path[..]
+            && list == "material"
+            && name.parse::<usize>().is_err()
+            && let Some(index) = self.material.iter().position(|material| material.name == *name)
+        {
+            *name = index.to_string();
+        }
+        path
     }
 
     /// The scene without the lists that can be long, and in which nothing can be changed.
@@ -173,6 +187,7 @@ fn field<'a>(field: &'a mut ForceField, kind: &str, rest: &[&str]) -> Option<&'a
     match (field, kind, rest) {
         (ForceField::Central { centre, .. }, "central", ["centre", axis]) => component(centre, axis),
         (ForceField::Central { strength, .. }, "central", ["strength"]) => Some(strength),
+        (ForceField::Central { softening, .. }, "central", ["softening"]) => Some(softening),
         (ForceField::Drag { rate, .. }, "drag", ["rate"]) => Some(rate),
         (ForceField::Drag { wind, .. }, "drag", ["wind", axis]) => component(wind, axis),
         (ForceField::Well { centre, .. }, "well", ["centre", axis]) => component(centre, axis),
@@ -206,7 +221,8 @@ impl Check<'_> {
                     continue;
                 }
             };
-            let twice = self.scene.adjustable[..i].iter().any(|other| segments(&other.key) == segments(key));
+            let path = self.scene.path_of(key);
+            let twice = self.scene.adjustable[..i].iter().any(|other| self.scene.path_of(&other.key) == path);
             self.report_if(twice, &at("key"), || format!("\"{key}\" is listed twice"));
             self.report_if(min >= max, &at("max"), || format!("must exceed min, which is {min:?}, but is {max:?}"));
             self.report_if(min < max && (value < *min || value > *max), &at("key"), || {
@@ -224,7 +240,7 @@ impl Check<'_> {
             return;
         }
         let mut scene = self.scene.frame();
-        if let Some(number) = place(&mut scene, &segments(key)) {
+        if let Some(number) = place(&mut scene, &self.scene.path_of(key)) {
             *number = end;
         }
         if let Some(problem) = scene.validate().first() {
@@ -253,7 +269,7 @@ mod tests {
         scene.force = vec![
             ForceField::Drag { rate: 0.5, wind: DVec3::Y },
             ForceField::Well { centre: DVec3::ZERO, stiffness: 3.0 },
-            ForceField::Central { centre: DVec3::ZERO, strength: 4.0 },
+            ForceField::Central { centre: DVec3::ZERO, strength: 4.0, softening: 0.0 },
         ];
         scene.pair.push(PairException {
             materials: ["default".into(), "default".into()],

@@ -18,21 +18,42 @@ impl Scene {
     /// The box of all places where bounded bodies can start, their surfaces included; the whole
     /// cell along axes that repeat. Nothing is built for it. The box of nothing if there are none.
     pub fn extent(&self) -> Aabb {
-        let about = |low: DVec3, high: DVec3, radius: f64| Aabb { low: low - radius, high: high + radius };
         let single = self.body.iter().filter_map(|body| Some((body.position, body.shape.bounding_radius()?)));
+        let single = single.fold(Aabb::EMPTY, |all, (x, radius)| all.join(&about(x, x, radius)));
+        self.with_cell(single.join(&self.places_of_many()))
+    }
+
+    /// The same without single bodies, unless these are the most: where bodies are made first, to be shared
+    /// equally afterwards, a few of them far away do not count.
+    pub fn extent_of_many(&self) -> Aabb {
+        let many = self.places_of_many();
+        let count = self.body_count() - self.body.len() as u64;
+        if count < self.body.len() as u64 || many.is_empty() { self.extent() } else { self.with_cell(many) }
+    }
+
+    /// The box of lattices and fills.
+    fn places_of_many(&self) -> Aabb {
         let lattices = self.lattice.iter().filter(|lattice| lattice.body_count() > 0).map(|lattice| {
             let centres = lattice.extent();
             about(centres.low, centres.high, lattice.radius.max())
         });
         let fills = self.fill.iter().filter(|fill| fill.count > 0).map(|fill| Aabb { low: fill.min, high: fill.max });
-        let parts = single.map(|(x, radius)| about(x, x, radius)).chain(lattices).chain(fills);
-        let mut all = parts.fold(Aabb::EMPTY, |all, part| all.join(&part));
+        lattices.chain(fills).fold(Aabb::EMPTY, |all, part| all.join(&part))
+    }
+
+    /// A box with the whole cell along axes that repeat.
+    fn with_cell(&self, mut all: Aabb) -> Aabb {
         let periods = if all.is_empty() { Periods::default() } else { self.periods() };
         for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
             (all.low[axis], all.high[axis]) = (periods.low[axis], periods.high[axis]);
         }
         all
     }
+}
+
+/// A box with so much more on all sides.
+fn about(low: DVec3, high: DVec3, radius: f64) -> Aabb {
+    Aabb { low: low - radius, high: high + radius }
 }
 
 /// The place of a point within the cell; points that lie there keep their bits.

@@ -3,7 +3,8 @@
 
 use super::{Compression, LatticeKind, Radius};
 use crate::broad::BroadPhaseName;
-use crate::partition::{PartitionName, WorkMeasure};
+use crate::dynamics::Integrator;
+use crate::partition::{OutsideRule, PartitionName, WorkMeasure};
 use crate::shape::Shape;
 use crate::world::{Combine, Motion, Rotation};
 use barchan_cone::solver::SolverName;
@@ -100,7 +101,11 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section {
         path: "time",
         about: "step and end of a run",
-        keys: &[key("step", "s"), key("end", "simulated time at which a run ends, s")],
+        keys: &[
+            key("step", "s"),
+            key("end", "simulated time at which a run ends, s"),
+            choice("integrator", "how positions follow from velocities", || explained(Integrator::ALL)),
+        ],
     },
     Section {
         path: "solver",
@@ -112,6 +117,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             choice("criterion", "that residual", || explained(Criterion::ALL)),
             key("max_iterations", "iterations after which a step ends without having converged; it is reported"),
             key("warm_start", "start from the impulses of the last step"),
+            key("polish", "sweep a little beyond the tolerance, so that what rests comes to rest"),
         ],
     },
     Section {
@@ -171,10 +177,13 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "contact",
         about: "gaps, penetration and bounces, as ratios",
         keys: &[
-            key("margin", "gap up to which resting bodies are neighbours, in radii"),
-            key("recovery", "fraction of a penetration that is removed a step"),
-            key("recovery_cap", "cap of that removal, in radii a step"),
-            key("restitution_threshold", "no bounce below this speed, in |gravity| * step"),
+            key(
+                "margin",
+                "bodies with a gap of up to this part of the sum of their radii are neighbours, even at rest",
+            ),
+            key("recovery", "fraction of a penetration that is removed a step, without a change of velocity"),
+            key("recovery_speed", "how fast a body moves by that at most, in radii a second"),
+            key("restitution_threshold", "no bounce below this speed, in acceleration by forces * step"),
             key(
                 "slip_rounding",
                 "Coulomb's law is rounded off below this slip, in acceleration by forces * step; 0: exact",
@@ -196,6 +205,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             optional("min", "[0.0, 0.0, 0.0]", "lowest corner of the cell, m; needed where space repeats"),
             optional("max", "[1.0, 1.0, 1.0]", "highest corner of the cell, m"),
             key("periodic", "along which axes space repeats itself"),
+            choice("outside", "what becomes of bodies that leave the cell", || explained(OutsideRule::ALL)),
             choice("partition", "of the cell among ranks", || names(PartitionName::ALL)),
             optional("blocks", "[2, 2, 1]", "blocks of a cartesian partition along x, y and z"),
             key("imbalance", "largest work of a rank over the mean at which the curve is cut anew"),
@@ -207,7 +217,11 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "output",
         about: "what a run writes down",
         keys: &[
-            key("frame_interval", "simulated time between frames, s; 0 for the last state alone"),
+            optional(
+                "frame_interval",
+                "0.02",
+                "simulated time between frames, s; 0 for the last state alone (default: about thirty frames)",
+            ),
             key("contacts", "write the contacts of each frame too"),
             choice("compression", "of frames", || explained(Compression::ALL)),
             key("history", "write the residual of every iteration to history.csv"),
@@ -218,7 +232,10 @@ pub(crate) const SECTIONS: &[Section] = &[
         about: "when a run saves all that it needs to go on later; there is always one at its end",
         keys: &[
             key("steps", "steps between two checkpoints; 0 for none by steps"),
-            key("seconds", "wall-clock time between two checkpoints, s; 0 for none by time"),
+            key(
+                "seconds",
+                "most wall-clock time between two checkpoints, s (the first comes after 3 s); 0 for none by time",
+            ),
             key("keep", "how many are kept; 0 for no checkpoints at all"),
         ],
     },
@@ -250,8 +267,14 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "force",
         about: "fields on every dynamic body, one an entry",
         keys: &[
-            key("central", "pull of a point mass: acceleration strength / distance^2, m^3/s^2"),
-            key("drag", "acceleration -rate * (velocity - wind), and -rate * spin"),
+            key(
+                "central",
+                "pull of a point mass: acceleration strength / distance^2, m^3/s^2; less within softening, m",
+            ),
+            key(
+                "drag",
+                "slows bodies down towards the wind: acceleration -rate * (velocity - wind); spins: -rate * spin",
+            ),
             key("well", "acceleration -stiffness * (position - centre)"),
         ],
     },
@@ -298,7 +321,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "fill",
-        about: "boxes filled with spheres at random, none overlapping",
+        about: "boxes with spheres at random places, none overlapping",
         keys: &[
             key("min", "lowest corner of the box, m"),
             key("max", "highest corner of the box, m"),
@@ -309,7 +332,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
             key("group", GROUP),
-            key("attempts", "places tried for one sphere before giving up"),
+            key("attempts", "random places that are tried for a sphere before the fill fails"),
         ],
     },
     Section {
@@ -363,6 +386,7 @@ mod tests {
         check(BroadPhaseName::ALL);
         check(PartitionName::ALL);
         check(WorkMeasure::ALL);
+        check(OutsideRule::ALL);
         check(Compression::ALL);
         check(Combine::ALL);
         check(Motion::ALL);

@@ -26,6 +26,16 @@ impl Source<'_> {
 
     /// The place of the value at a path, or of the nearest thing above it that the text has.
     pub(crate) fn place_of(&self, document: &DeTable<'_>, path: &str) -> Location {
+        self.place(Self::walk(document, path).0)
+    }
+
+    /// Whether there is a value at a path.
+    pub(crate) fn has(&self, document: &DeTable<'_>, path: &str) -> bool {
+        Self::walk(document, path).1
+    }
+
+    /// The span of the value at a path, or of the nearest thing above it, and whether it is the value.
+    fn walk(document: &DeTable<'_>, path: &str) -> (Option<Range<usize>>, bool) {
         let mut span = None;
         let mut node: Option<&Spanned<DeValue<'_>>> = None;
         for segment in segments(path) {
@@ -35,11 +45,11 @@ impl Source<'_> {
                 Some(DeValue::Array(array)) => segment.parse().ok().and_then(|i: usize| array.get(i)),
                 Some(_) => None,
             };
-            let Some(next) = next else { break };
+            let Some(next) = next else { return (span, false) };
             span = Some(next.span());
             node = Some(next);
         }
-        self.place(span)
+        (span, true)
     }
 }
 

@@ -18,6 +18,7 @@ mod build;
 mod cells;
 mod error;
 mod fill;
+mod film;
 mod home;
 mod keys;
 mod lattice;
@@ -25,6 +26,7 @@ mod locate;
 mod overrides;
 mod radius;
 pub mod random;
+mod repair;
 mod same;
 mod tiles;
 mod toml;
@@ -44,7 +46,7 @@ pub(crate) use error::{nearest, quoted};
 pub(crate) use keys::top_level_keys;
 
 use crate::broad::BroadPhaseOptions;
-use crate::dynamics::ContactOptions;
+use crate::dynamics::{ContactOptions, Integrator};
 use crate::partition::DomainOptions;
 use crate::world::{ForceField, Material, PairException, PairRule};
 use barchan_cone::solver::SolverOptions;
@@ -59,11 +61,13 @@ pub struct Time {
     pub step: f64,
     /// Simulated time at which a run ends, s.
     pub end: f64,
+    /// How positions follow from velocities.
+    pub integrator: Integrator,
 }
 
 impl Default for Time {
     fn default() -> Self {
-        Self { step: 1e-3, end: 1.0 }
+        Self { step: 1e-3, end: 1.0, integrator: Integrator::default() }
     }
 }
 
@@ -100,8 +104,10 @@ impl Compression {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OutputOptions {
-    /// Simulated time between two frames, s; 0 for one frame alone, of the last state.
-    pub frame_interval: f64,
+    /// Simulated time between two frames, s; 0 for one frame alone, of the last state. About thirty frames by
+    /// default: [`Scene::frame_interval`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_interval: Option<f64>,
     /// Whether frames show contacts beside bodies.
     pub contacts: bool,
     /// How frames are compressed.
@@ -112,7 +118,7 @@ pub struct OutputOptions {
 
 impl Default for OutputOptions {
     fn default() -> Self {
-        Self { frame_interval: 0.0, contacts: true, compression: Compression::default(), history: false }
+        Self { frame_interval: None, contacts: true, compression: Compression::default(), history: false }
     }
 }
 
@@ -122,7 +128,8 @@ impl Default for OutputOptions {
 pub struct CheckpointOptions {
     /// Steps between two checkpoints; 0 for none by steps.
     pub steps: u64,
-    /// Seconds of wall-clock time between two checkpoints; 0 for none by time.
+    /// Most seconds of wall-clock time between two checkpoints; 0 for none by time. The first comes after 3 s,
+    /// and waits double until they are this long.
     pub seconds: f64,
     /// How many are kept; 0 for no checkpoints at all, not even at the end or on Ctrl-C.
     pub keep: u32,

@@ -2,23 +2,24 @@
 //!
 //! The text becomes a document of spanned values, overrides are laid on top, and serde makes the
 //! scene of it. What serde has to say is put in a user's words, with the line, the key path and,
-//! for a name that does not exist, the nearest one that does.
+//! for a name that does not exist, the nearest one that does. All faults are told, as far as they do not follow
+//! from others: where keys or values could not be read, only values that the text has are judged, and not
+//! whether names refer to something.
 
 use super::error::{Fault, Location, SceneError, nearest, quoted};
 use super::locate::{Source, path_of};
-use super::overrides;
 use super::{Scene, write::tree};
-use serde::Deserialize;
+use super::{overrides, repair};
 use serde_json::Value;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeTable, DeValue};
 
 impl Scene {
     /// Reads and checks a scene. `origin` names the text in messages: a file name, say.
     ///
     /// # Errors
-    /// If the text is not TOML, has an unknown key or a value of the wrong kind (the first such
-    /// is reported), or if values are out of range (all are reported).
+    /// If the text is not TOML (the first such fault is reported), or if it has unknown keys, values of the wrong
+    /// kind or values out of range (all are reported).
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, SceneError> {
         Self::from_toml_with(text, origin, &[])
     }
@@ -32,19 +33,26 @@ impl Scene {
         let source = Source { text, origin, overrides };
         let mut document =
             DeTable::parse(text).map_err(|e| SceneError::new(source.place(e.span()), "", capitalless(e.message())))?;
-        for (k, (key, value)) in overrides.iter().enumerate() {
-            overrides::apply(&mut document, k, key, value)?;
-        }
-        let scene = Self::deserialize(Deserializer::from(document.clone()))
-            .map_err(|error| explain(&error, document.get_ref(), &source))?;
-
         let mut faults = Vec::new();
-        for problem in scene.validate() {
-            let place = source.place_of(document.get_ref(), &problem.path);
-            faults.push(Fault { place, path: problem.path, message: problem.message });
+        for (k, (key, value)) in overrides.iter().enumerate() {
+            faults.extend(overrides::apply(&mut document, k, key, value).err());
         }
-        // A vector of four numbers would pass for one of three: serde stops at the third.
-        surplus(document.get_ref(), &tree(&scene), &source, "", &mut faults);
+        let reading = repair::read(&document, &source);
+        let is_whole = reading.faults.is_empty() && faults.is_empty();
+        let lacks_entries = reading.lacks_entries;
+        // Overrides come after the text.
+        faults.splice(0..0, reading.faults);
+        let Some(scene) = reading.scene else { return Err(SceneError { faults }) };
+        if !lacks_entries {
+            let stands = |path: &str| is_whole || source.has(document.get_ref(), path);
+            let problems = scene.validate().into_iter().filter(|p| stands(&p.path) && (is_whole || !p.is_reference()));
+            for problem in problems {
+                let place = source.place_of(document.get_ref(), &problem.path);
+                faults.push(Fault { place, path: problem.path, message: problem.message });
+            }
+            // A vector of four numbers would pass for one of three: serde stops at the third.
+            surplus(document.get_ref(), &tree(&scene), &source, "", &mut faults);
+        }
         if faults.is_empty() { Ok(scene) } else { Err(SceneError { faults }) }
     }
 }
@@ -69,7 +77,7 @@ impl SceneError {
 }
 
 /// Serde's complaint in a user's words.
-fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>) -> SceneError {
+pub(super) fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>) -> Fault {
     let message = error.message();
     let span = error.span().filter(|span| *span != (0..0));
     let place = source.place(span.clone());
@@ -85,7 +93,7 @@ fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &Source<'_>)
         Some((name, _)) if message.starts_with("missing field") => format!("the key \"{name}\" is missing"),
         _ => plain(message),
     };
-    SceneError::new(place, path, message)
+    Fault { place, path, message }
 }
 
 /// "unknown key ...; did you mean ...? Known: ..."
@@ -210,6 +218,54 @@ mod tests {
     }
 
     #[test]
+    fn all_faults_are_reported_at_once() {
+        let text = error(
+            "sead = 1\ngravity = [0, \"down\", 0]\n[time]\nstop = 2.0\nstep = -1.0\n[solver]\ntolernce = 1\nname = \"abgd\"\n\
+             [[materal]]\nname = \"glass\"\n[[body]]\nmaterial = \"glass\"\nshape = { spere = { radius = 1 } }\n\
+             colour = \"red\"\n[[body]]\nposition = [0, 0]\n[domain]\nperiodic = [true, true, true]\n",
+        );
+        let starts = [
+            "a.toml:1: sead: unknown key \"sead\"; did you mean \"seed\"?",
+            "a.toml:2: gravity[1]: found the string \"down\", expected a number",
+            "a.toml:4: time.stop: unknown key \"stop\"",
+            "a.toml:7: solver.tolernce: unknown key",
+            "a.toml:8: solver.name: unknown name \"abgd\"",
+            "a.toml:9: materal: unknown key \"materal\"; did you mean \"material\"?",
+            "a.toml:13: body[0].shape.spere: unknown name \"spere\"",
+            "a.toml:14: body[0].colour: unknown key \"colour\"",
+            "a.toml:15: body[1]: the key \"shape\" is missing",
+            "a.toml:16: body[1].position: found an array of 2",
+        ];
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), starts.len(), "{text}");
+        for (line, start) in lines.iter().zip(starts) {
+            assert!(line.starts_with(start), "expected {start}\n{text}");
+        }
+        // A value out of range is told beside them, but neither what follows from them nor a name that may be theirs.
+        let text = error("[time]\nstep = -1.0\nstop = 1\n[[body]]\nshape.sphere.radius = 0\nmaterial = \"sand\"\n");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 3 && lines[0].contains("unknown key \"stop\""), "{text}");
+        assert_eq!(
+            lines[1..],
+            [
+                "a.toml:2: time.step: must be greater than 0, but is -1.0",
+                "a.toml:5: body[0].shape.sphere.radius: must be greater than 0, but is 0.0"
+            ]
+        );
+        let pairs = [("solver.tolernce", "1"), ("time.step", "fast"), ("a..b", "1"), ("time.end", "-1")];
+        let text = set("sead = 1", &pairs).unwrap_err().to_string();
+        for word in
+            ["a.toml:1: sead", "--set solver.tolernce: ", "--set time.step: ", "--set a..b: ", "--set time.end: "]
+        {
+            assert_eq!(text.lines().filter(|line| line.starts_with(word)).count(), 1, "{word}: {text}");
+        }
+        assert_eq!(text.lines().count(), 5, "{text}");
+        // There is an end to it.
+        let many: String = (0..500).map(|k| format!("key{k} = 1\n")).collect();
+        assert_eq!(error(&many).lines().count(), 50);
+    }
+
+    #[test]
     fn a_wrong_kind_of_value_is_named() {
         let cases = [
             ("[time]\nstep = \"fast\"", "a.toml:2: time.step: found the string \"fast\", expected a number"),
@@ -271,8 +327,44 @@ mod tests {
     }
 
     #[test]
+    fn materials_are_overridden_by_name() {
+        let text = "[[material]]\nname = \"sand\"\n[[material]]\nname = \"wet sand\"\n[[material]]\n\
+                    [[adjustable]]\nkey = \"material.sand.friction\"\nmin = 0\nmax = 1\n";
+        let pairs = [
+            ("material.sand.friction", "0.1"),
+            ("material[wet sand].friction", "0.2"),
+            ("material.default.friction", "0.3"),
+        ];
+        let mut scene = set(text, &pairs).unwrap();
+        let friction: Vec<f64> = scene.material.iter().map(|material| material.friction).collect();
+        assert_eq!(friction, [0.1, 0.2, 0.3]);
+        // The one that is there without being named.
+        let plain = set("", &[("material.default.density", "7"), ("material.default.friction", "0.4")]).unwrap();
+        assert_eq!((plain.material.len(), plain.material[0].density, plain.material[0].friction), (1, 7.0, 0.4));
+        assert_eq!(plain.material[0].name, "default");
+        let error = |key| set(text, &[(key, "0.1")]).unwrap_err().to_string();
+        assert_eq!(
+            error("material.sadn.friction"),
+            "--set material.sadn.friction: material has no entry \"sadn\"; did you mean \"sand\"? Expected a name, of \
+             \"sand\", \"wet sand\", \"default\", or an index, from 0"
+        );
+        assert!(set("", &[("material.sand.friction", "1")]).unwrap_err().to_string().contains("of \"default\", or an"));
+        let range = set(text, &[("material.sand.friction", "-1")]).unwrap_err().to_string();
+        assert!(
+            range.starts_with("--set material.sand.friction: material[0].friction: must not be negative"),
+            "{range}"
+        );
+        // Names stand for numbers in adjustables alike.
+        assert_eq!(scene.adjustable_value("material.wet sand.friction"), Ok(0.2));
+        scene.set_adjustable("material.sand.friction", 0.9).unwrap();
+        assert_eq!(scene.material[0].friction, 0.9);
+        let twice = format!("{text}[[adjustable]]\nkey = \"material.0.friction\"\nmin = 0\nmax = 1\n");
+        assert!(set(&twice, &[]).unwrap_err().to_string().contains("is listed twice"));
+    }
+
+    #[test]
     fn faults_of_overrides_name_them() {
-        let text = "gravity = [0, 0, -1]\n[[material]]\nname = \"a\"\n";
+        let text = "gravity = [0, 0, -1]\n[[material]]\nname = \"a\"\n[[body]]\nshape.sphere.radius = 1\n";
         let error = |key, value| set(text, &[("seed", "1"), (key, value)]).unwrap_err().to_string();
         let unknown = error("solver.tolernce", "1");
         assert!(unknown.starts_with("--set solver.tolernce: unknown key \"tolernce\"; did you mean \"tolerance\"?"));
@@ -285,7 +377,11 @@ mod tests {
         );
         assert_eq!(
             error("material.friction", "1"),
-            "--set material.friction: material is a list: an index must follow, not \"friction\""
+            "--set material.friction: material has no entry \"friction\". Expected a name, of \"a\", or an index, from 0"
+        );
+        assert_eq!(
+            error("body.ball.group", "1"),
+            "--set body.ball.group: body is a list: an index must follow, not \"ball\""
         );
         assert!(error("gravity", "[0, 0").starts_with("--set gravity: cannot read the value \"[0, 0\""));
         assert!(error("a..b", "1").contains("dotted names"));

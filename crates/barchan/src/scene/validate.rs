@@ -7,7 +7,7 @@ use super::error::{nearest, quoted};
 use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
 use super::{BodySpec, Fill, Lattice, Radius, Scene, Time};
-use crate::partition::{PartitionName, Periods};
+use crate::partition::{OutsideRule, PartitionName, Periods};
 use crate::shape::{HalfSpace, Shape};
 use crate::world::{ForceField, Motion, Rotation};
 use glam::DVec3;
@@ -21,6 +21,16 @@ pub struct InvalidValue {
     pub path: String,
     /// What was found and what is expected.
     pub message: String,
+}
+
+/// How a name begins that refers to nothing.
+const UNKNOWN: &str = "unknown ";
+
+impl InvalidValue {
+    /// Whether it is a name that refers to something elsewhere in the scene, and that is not there.
+    pub(super) fn is_reference(&self) -> bool {
+        self.message.starts_with(UNKNOWN)
+    }
 }
 
 /// The names of the axes.
@@ -150,10 +160,10 @@ impl Check<'_> {
         }
         self.not_negative("contact.margin", contact.margin);
         self.fraction("contact.recovery", contact.recovery);
-        self.not_negative("contact.recovery_cap", contact.recovery_cap);
+        self.not_negative("contact.recovery_speed", contact.recovery_speed);
         self.not_negative("contact.restitution_threshold", contact.restitution_threshold);
         self.not_negative("contact.slip_rounding", contact.slip_rounding);
-        self.not_negative("output.frame_interval", output.frame_interval);
+        self.not_negative("output.frame_interval", output.frame_interval.unwrap_or(0.0));
         self.not_negative("checkpoint.seconds", checkpoint.seconds);
     }
 
@@ -172,6 +182,9 @@ impl Check<'_> {
                 });
             }
         }
+        if domain.outside != OutsideRule::Keep {
+            self.outside();
+        }
         for (axis, &n) in domain.blocks.iter().flatten().enumerate() {
             self.report_if(n == 0, &format!("domain.blocks[{axis}]"), || "must be at least 1, but is 0".into());
         }
@@ -180,6 +193,22 @@ impl Check<'_> {
         });
         self.report_if(domain.imbalance < 1.0, "domain.imbalance", || {
             format!("must be at least 1, which is perfect balance, but is {:?}", domain.imbalance)
+        });
+    }
+
+    /// A rule for bodies that leave needs a box that they can leave.
+    fn outside(&mut self) {
+        let domain = &self.scene.domain;
+        for (path, corner) in [("domain.min", domain.min), ("domain.max", domain.max)] {
+            self.report_if(corner.is_none(), path, || {
+                "is needed, because domain.outside says what becomes of bodies that leave the box between domain.min \
+                 and domain.max"
+                    .into()
+            });
+        }
+        self.report_if(domain.periodic == [true; 3], "domain.outside", || {
+            "nothing can leave the cell, because space repeats itself along all axes (domain.periodic); use \"keep\""
+                .into()
         });
     }
 
@@ -275,14 +304,17 @@ impl Check<'_> {
             return;
         }
         let hint = nearest(name, names()).map_or(".".into(), |best| format!("; did you mean \"{best}\"?"));
-        let message = format!("unknown material \"{name}\"{hint} Known are {}", quoted(names()));
+        let message = format!("{UNKNOWN}material \"{name}\"{hint} Known are {}", quoted(names()));
         self.report_if(true, path, || message);
     }
 
     fn field(&mut self, path: &str, field: &ForceField) {
         // Either sign of a pull or a well makes sense.
         let kind = match field {
-            ForceField::Central { .. } => "central",
+            ForceField::Central { softening, .. } => {
+                self.not_negative(&format!("{path}.central.softening"), *softening);
+                "central"
+            }
             ForceField::Well { .. } => "well",
             ForceField::Drag { rate, .. } => return self.not_negative(&format!("{path}.drag.rate"), *rate),
         };
@@ -510,7 +542,7 @@ mod tests {
         starts(after(|s| s.solver.max_iterations = 0), "solver.max_iterations: ");
         starts(after(|s| s.contact.margin = -0.1), "contact.margin: ");
         starts(after(|s| s.contact.recovery = 1.1), "contact.recovery: must lie between 0 and 1");
-        starts(after(|s| s.contact.recovery_cap = -1.0), "contact.recovery_cap: ");
+        starts(after(|s| s.contact.recovery_speed = -1.0), "contact.recovery_speed: ");
         starts(after(|s| s.material[0].restitution = 2.0), "material[0].restitution: ");
         starts(after(|s| s.material[0].density = 0.0), "material[0].density: ");
         starts(after(|s| s.material.push(Material::default())), "material[1].name: there is another");
@@ -542,6 +574,18 @@ mod tests {
         starts(after(|s| s.fill[0].radius = Radius::Fixed(f64::NAN)), "fill[0].radius: must be a finite number");
         let fixed = |s: &mut Scene| (s.lattice[0].motion, s.lattice[0].velocity) = (Motion::Fixed, DVec3::X);
         starts(after(fixed), "lattice[0].velocity: fixed spheres do not move");
+        let remove = |s: &mut Scene| s.domain.outside = OutsideRule::Remove;
+        let faults = after(remove);
+        assert!(
+            ["domain.min: is needed", "\ndomain.max: is needed"].iter().all(|fault| faults.contains(fault)),
+            "{faults}"
+        );
+        let everywhere = |s: &mut Scene| {
+            (s.domain.min, s.domain.max) = (Some(DVec3::splat(-1.0)), Some(DVec3::ONE));
+            (s.domain.periodic, s.domain.outside) = ([true; 3], OutsideRule::Stop);
+        };
+        let faults = after(everywhere);
+        assert!(faults.contains("domain.outside: nothing can leave the cell"), "{faults}");
         starts(after(|s| s.domain.imbalance = 0.9), "domain.imbalance: must be at least 1");
         starts(after(|s| s.domain.blocks = Some([1, 0, 1])), "domain.blocks[1]: must be at least 1");
         let blocks = |s: &mut Scene| {
@@ -601,7 +645,7 @@ mod tests {
         starts(after_repeating(|s| s.force.push(well)), "force[0].well: a field about one centre does not repeat");
         assert_eq!(after(|s| s.force.push(well)), "");
         let drag = ForceField::Drag { rate: 1.0, wind: DVec3::X };
-        let central = ForceField::Central { centre: DVec3::ZERO, strength: 1.0 };
+        let central = ForceField::Central { centre: DVec3::ZERO, strength: 1.0, softening: 0.0 };
         starts(after_repeating(|s| s.force = vec![drag, central]), "force[1].central: a field about one centre");
         starts(after_repeating(|s| s.fill[0].max.x = 1.5), "fill[0].max: the box must lie in the cell along x");
         assert_eq!(after_repeating(|s| s.fill[0].max.z = 1.5), "");

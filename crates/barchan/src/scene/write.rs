@@ -174,19 +174,21 @@ mod tests {
         };
         scene.time.step = 1.0 / 3.0;
         scene.solver.tolerance = 1e23;
+        scene.output.frame_interval = Some(0.1);
         scene.solver.friction = Some(barchan_cone::Friction::Associated);
         scene.pair.push(PairException {
             materials: ["default".into(), "default".into()],
             friction: Some(0.1),
             restitution: Some(0.0),
         });
-        scene.force.push(ForceField::Central { centre: DVec3::X, strength: 1.0 });
+        scene.force.push(ForceField::Central { centre: DVec3::X, strength: 1.0, softening: 0.5 });
         scene.force.push(ForceField::Drag { rate: 0.5, wind: DVec3::Y });
         scene.force.push(ForceField::Well { centre: DVec3::ZERO, stiffness: -2.0 });
         scene.domain.min = Some(DVec3::new(-10.0, 0.0, 0.0));
         scene.domain.max = Some(DVec3::new(100.0, 1.0 + 1.0 / 3.0, 0.3));
         scene.domain.partition = crate::partition::PartitionName::Cartesian;
         scene.domain.blocks = Some([3, 2, 1]);
+        scene.domain.outside = crate::partition::OutsideRule::Remove;
         let body = BodySpec::new(Shape::sphere(0.5), DVec3::ONE);
         scene.body = vec![
             BodySpec { force: Some(DVec3::X), torque: Some(DVec3::Y), ..body.clone() },

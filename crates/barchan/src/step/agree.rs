@@ -1,10 +1,11 @@
 //! The bookkeeping of a step: times, counts and failures, of all ranks together.
 
 use super::report::Stage;
-use super::{Simulation, StageSeconds, StepError, StepReport};
+use super::{Simulation, StageSeconds, StepError, StepReport, recovery_of};
 use crate::comm::Reduction;
 use crate::domain::{DomainError, Work};
-use crate::narrow::OverlapSums;
+use crate::dynamics::recover::Overlaps;
+use crate::narrow::{OverlapSums, Penetration};
 use crate::util::cpu::thread_seconds;
 use barchan_cone::solver::Status;
 use std::time::Instant;
@@ -15,6 +16,8 @@ pub(super) struct StepClock {
     pub(super) report: StepReport,
     /// Processor seconds that bodies and contacts have cost, without those of talking to other ranks.
     work: Work,
+    /// Overlaps of all ranks that are to be removed.
+    pub(super) deep_overlaps: usize,
 }
 
 impl Simulation {
@@ -54,14 +57,16 @@ impl Simulation {
     pub(super) fn check_problem(&mut self) -> Result<(), StepError> {
         self.announce("count of contacts");
         let checked = self.check_range();
-        let overlap = self.contacts.overlap();
-        let here = [self.world.bodies.owned_bounded_len(), self.contacts.len(), overlap.count].map(|n| n as f64);
-        let [_, bodies, contacts, count, sum] =
-            self.agree(checked, Reduction::Sum, [0.0, here[0], here[1], here[2], overlap.sum])?;
+        let recovery = recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options);
+        let Overlaps { sums: overlap, deep } = recovery.overlaps(&mut self.sums);
+        let here = [self.world.bodies.owned_bounded_len(), self.contacts.len(), overlap.count, deep].map(|n| n as f64);
+        let [_, bodies, contacts, count, deep, sum] =
+            self.agree(checked, Reduction::Sum, [0.0, here[0], here[1], here[2], here[3], overlap.sum])?;
+        self.clock.deep_overlaps = deep as usize;
         let report = &mut self.clock.report;
         report.bodies = bodies as usize;
         report.contacts = contacts as usize;
-        report.penetration = OverlapSums { max: overlap.max, sum, count: count as usize }.penetration();
+        report.penetration = OverlapSums { sum, count: count as usize, ..overlap }.penetration();
         Ok(())
     }
 
@@ -75,20 +80,27 @@ impl Simulation {
         Err(StepError::Overflow { step: self.steps + 1, body: bodies.id[culprit] })
     }
 
-    /// Ends a step: tells the domain what it has cost, looks whether the state is finite, and takes from all
-    /// ranks what was largest.
+    /// Ends a step: tells the domain what it has cost, looks whether the state is finite and who has left, and
+    /// takes from all ranks what was largest.
     pub(super) fn report(&mut self) -> Result<StepReport, StepError> {
         let (bodies, contacts) = (self.world.bodies.len(), self.contacts.len());
-        let checked = self.timed(Stage::Integrate, |this| this.check_state());
+        let checked = self.timed(Stage::Integrate, |this| this.check_state().and_then(|()| this.look_outside()));
+        let left = checked.as_ref().map_or(0, |left| *left) as f64;
         let mut report = std::mem::take(&mut self.clock.report);
         if let Some(domain) = &mut self.domain {
             domain.add_work(self.clock.work, Work::counted(bodies, contacts, report.solver.iterations));
         }
         self.announce("end of the step");
         let StageSeconds { exchange, broad, narrow, solve, integrate } = report.seconds;
-        let here = [0.0, report.penetration.max, exchange, broad, narrow, solve, integrate];
-        let [_, depth, exchange, broad, narrow, solve, integrate] = self.agree(checked, Reduction::Max, here)?;
-        report.penetration.max = depth;
+        let Penetration { max, relative, .. } = report.penetration;
+        let here = [0.0, max, relative, exchange, broad, narrow, solve, integrate, left];
+        let checked = checked.map(|_| ());
+        let [_, max, relative, exchange, broad, narrow, solve, integrate, left] =
+            self.agree(checked, Reduction::Max, here)?;
+        if left > 0.0 {
+            report.lost = self.remove_left();
+        }
+        report.penetration = Penetration { max, relative, ..report.penetration };
         report.seconds = StageSeconds { exchange, broad, narrow, solve, integrate };
         Ok(report)
     }

@@ -106,6 +106,12 @@ impl Simulation {
     /// If there is no body with one of these ids, on any rank; none is removed then.
     pub fn remove(&mut self, ids: &[u64]) -> Result<(), ChangeError> {
         self.require(ids)?;
+        self.drop_bodies(ids);
+        Ok(())
+    }
+
+    /// Removes bodies that some rank has.
+    pub(super) fn drop_bodies(&mut self, ids: &[u64]) {
         let gone: HashSet<u64> = ids.iter().copied().collect();
         if let Some(domain) = &mut self.domain {
             domain.drop_images(&mut self.world.bodies);
@@ -116,7 +122,6 @@ impl Simulation {
         self.reorder(&order);
         self.world.external.retain(|id, _| !gone.contains(id));
         self.world.prescribed.retain(|id, _| !gone.contains(id));
-        Ok(())
     }
 
     /// Lets a body move by forces and contacts, as prescribed, or not at all. A body that becomes dynamic has

@@ -1,6 +1,7 @@
 //! Why a simulation cannot go on.
 
 use crate::domain::DomainError;
+use glam::DVec3;
 
 /// Why a simulation cannot go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -34,6 +35,19 @@ pub enum StepError {
         step: u64,
         /// What is wrong.
         error: DomainError,
+    },
+    /// A body has left the cell, and the scene wants to end then.
+    #[error(
+        "step {step}: body {body} has left the box between domain.min and domain.max, at [{}, {}, {}] \
+         (domain.outside = \"stop\")", position.x, position.y, position.z
+    )]
+    Outside {
+        /// The step, counted from 1.
+        step: u64,
+        /// The id of the body: the lowest, if several have left.
+        body: u64,
+        /// Where its centre is.
+        position: DVec3,
     },
     /// The solver was handed nonsense.
     #[error("step {step}: the solver met a value that is not a number")]

@@ -19,6 +19,15 @@ pub struct StageSeconds {
     pub integrate: f64,
 }
 
+/// Bodies that have left the cell and were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// How many.
+    pub bodies: u64,
+    /// Their mass.
+    pub mass: f64,
+}
+
 /// What a step tells about itself.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {
@@ -30,6 +39,8 @@ pub struct StepReport {
     pub penetration: Penetration,
     /// The solver's report.
     pub solver: Report,
+    /// Bodies that left the cell in this step and were removed at its end, of all ranks.
+    pub lost: Lost,
     /// Time a stage, each of the rank that took longest.
     pub seconds: StageSeconds,
 }

@@ -1,5 +1,8 @@
 //! Materials and the contact laws of their pairs: a rule, and a table of exceptions.
+//!
+//! The friction of a pair is bounded by [`MOST_FRICTION`], above which contacts stick in any case.
 
+use barchan_cone::MOST_FRICTION;
 use serde::{Deserialize, Serialize};
 
 /// What a body is made of.
@@ -79,7 +82,7 @@ pub struct PairException {
 /// The law of a contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairLaw {
-    /// Coefficient of friction μ.
+    /// Coefficient of friction μ, at most [`MOST_FRICTION`].
     pub friction: f64,
     /// Coefficient of restitution e.
     pub restitution: f64,
@@ -123,6 +126,11 @@ impl Materials {
                 laws[law].restitution = exception.restitution.unwrap_or(laws[law].restitution);
             }
         }
+        for law in &mut laws {
+            if law.friction > MOST_FRICTION {
+                law.friction = MOST_FRICTION;
+            }
+        }
         Self { list, laws }
     }
 
@@ -134,6 +142,11 @@ impl Materials {
     /// The index of the material with this name.
     pub fn index_of(&self, name: &str) -> Option<u16> {
         self.list.iter().position(|m| m.name == name).map(|i| i as u16)
+    }
+
+    /// Whether any two materials bounce.
+    pub fn any_bounce(&self) -> bool {
+        self.laws.iter().any(|law| law.restitution > 0.0)
     }
 
     /// The law between two materials.
@@ -159,5 +172,22 @@ mod tests {
         assert_eq!(materials.pair(1, 0).friction, 0.1);
         assert!((materials.pair(0, 2).friction - 0.2).abs() < 1e-15);
         assert_eq!(materials.index_of("sand"), Some(2));
+    }
+
+    #[test]
+    fn friction_of_pairs_is_bounded_whatever_the_rule() {
+        let make = |friction| Material { friction, ..Material::default() };
+        for combine in [Combine::Max, Combine::Mean, Combine::Geometric] {
+            let rule = PairRule { friction: combine, ..PairRule::default() };
+            let materials = Materials::new(vec![make(1e300), make(1e200), make(0.5)], rule, &[]);
+            assert_eq!(materials.pair(0, 1).friction, MOST_FRICTION);
+            assert_eq!(materials.pair(0, 0).friction, MOST_FRICTION);
+            assert_eq!(materials.pair(2, 2).friction, 0.5);
+        }
+        let rule = PairRule { friction: Combine::Min, ..PairRule::default() };
+        assert_eq!(Materials::new(vec![make(1e300), make(0.5)], rule, &[]).pair(0, 1).friction, 0.5);
+        let names = ["default".into(), "default".into()];
+        let exception = PairException { materials: names, friction: Some(1e160), restitution: None };
+        assert_eq!(Materials::new(vec![make(0.1)], rule, &[exception]).pair(0, 0).friction, MOST_FRICTION);
     }
 }

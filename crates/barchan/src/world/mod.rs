@@ -9,7 +9,7 @@ pub mod reorder;
 mod snapshot;
 
 pub use bodies::{Bodies, Body, Column, Motion, Ownership, Rotation, Sharing};
-pub use forces::{ExternalForce, ForceField};
+pub use forces::{Drag, ExternalForce, ForceField};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
 

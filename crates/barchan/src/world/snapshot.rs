@@ -50,13 +50,16 @@ impl World {
 impl Pack for ForceField {
     fn pack(&self, out: &mut Vec<u8>) {
         let (code, vector, number) = match *self {
-            Self::Central { centre, strength } => (0u8, centre, strength),
+            Self::Central { centre, strength, .. } => (0u8, centre, strength),
             Self::Drag { rate, wind } => (1, wind, rate),
             Self::Well { centre, stiffness } => (2, centre, stiffness),
         };
         code.pack(out);
         vector.pack(out);
         number.pack(out);
+        if let Self::Central { softening, .. } = self {
+            softening.pack(out);
+        }
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
@@ -64,7 +67,7 @@ impl Pack for ForceField {
         let vector = from.take()?;
         let number = from.take()?;
         match code {
-            0 => Some(Self::Central { centre: vector, strength: number }),
+            0 => Some(Self::Central { centre: vector, strength: number, softening: from.take()? }),
             1 => Some(Self::Drag { rate: number, wind: vector }),
             2 => Some(Self::Well { centre: vector, stiffness: number }),
             _ => None,
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn everything_comes_back() {
         let mut world = World { time: 0.1 + 0.2, gravity: DVec3::new(0.0, -0.0, -9.81), ..World::default() };
-        world.fields.push(ForceField::Central { centre: DVec3::X, strength: 0.3 });
+        world.fields.push(ForceField::Central { centre: DVec3::X, strength: 0.3, softening: 0.01 });
         world.fields.push(ForceField::Drag { rate: 0.1, wind: DVec3::Y });
         world.fields.push(ForceField::Well { centre: DVec3::Z, stiffness: -2.0 });
         world.add(Body { motion: Motion::Kinematic, ..Body::fixed(Shape::container(DVec3::ONE), DVec3::X) });

@@ -6,7 +6,8 @@
 use super::common::{run, simulation};
 use barchan::DVec3;
 use barchan::cone::solver::SolverName;
-use barchan::cone::{Arms, ContactScalars, ContactVec, Geometry, Problem, Row};
+use barchan::cone::{Arms, ContactScalars, ContactVec, Friction, Geometry, Problem, Row};
+use barchan::dynamics::Integrator;
 use barchan::scene::{BodySpec, Fill, Scene};
 use barchan::shape::{Container, Face, Shape};
 use barchan::step::Simulation;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// A settled bed.
-pub(crate) static BED: LazyLock<Problem> = LazyLock::new(|| settled(220, 0.5));
+pub(crate) static BED: LazyLock<Problem> = LazyLock::new(|| settled(260, 0.5));
 /// A settled bed of several chunks of bodies: on smaller ones all orders of sweeps are alike.
 pub(crate) static LARGE: LazyLock<Problem> = LazyLock::new(|| settled(900, 0.4));
 /// A settled bed without friction.
@@ -68,10 +69,16 @@ fn checked<const N: usize>(all: [(&'static str, &'static Problem); N]) -> [(&'st
 
 // ---------------------------------------------------------------- from real steps
 
-/// A bed, stepped by a solver that is named: its problems do not change with the default.
+/// A bed, stepped by a solver, a law and an integrator that are named: its problems do not change with the defaults.
 fn bed(bodies: usize, friction: f64) -> Simulation {
-    let overrides =
-        [("bodies", bodies.to_string()), ("friction", friction.to_string()), ("solver.name", "apgd".into())];
+    let overrides = [
+        ("bodies", bodies.to_string()),
+        ("friction", friction.to_string()),
+        ("solver.name", "apgd".into()),
+        ("solver.friction", "associated".into()),
+        ("time.integrator", "euler".into()),
+        ("contact.slip_rounding", "0".into()),
+    ];
     simulation("sedimentation", &overrides)
 }
 
@@ -90,6 +97,9 @@ fn impact() -> Problem {
     ];
     let mut scene = Scene { material, ..Scene::default() };
     scene.solver.name = SolverName::Apgd;
+    scene.solver.friction = Some(Friction::Associated);
+    scene.time.integrator = Integrator::Euler;
+    scene.contact.slip_rounding = 0.0;
     scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));
     let side = DVec3::new(0.2, 0.2, 0.0);
     for (k, material) in ["ice", "rubber"].into_iter().enumerate() {

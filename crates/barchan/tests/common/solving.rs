@@ -19,7 +19,7 @@ pub(crate) fn with(name: SolverName, friction: Friction, order: Order, tolerance
         name,
         friction: Some(friction),
         tolerance,
-        max_iterations: 100_000,
+        max_iterations: 400_000,
         accelerated_gs: AcceleratedGsOptions { order, ..AcceleratedGsOptions::default() },
         nbgs: NbgsOptions { order, ..NbgsOptions::default() },
         gauss_seidel: GaussSeidelOptions { order, ..GaussSeidelOptions::default() },

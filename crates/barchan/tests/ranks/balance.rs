@@ -3,6 +3,8 @@
 use crate::ranks::scene;
 use barchan::DVec3;
 use barchan::comm::threads;
+use barchan::scene::BodySpec;
+use barchan::shape::Shape;
 use barchan::step::Simulation;
 use barchan::world::Ownership;
 use std::collections::BTreeMap;
@@ -84,4 +86,27 @@ fn neighbours_are_looked_for_farther_away_when_needed() {
     let parts = run(30.0);
     assert!(parts.iter().all(|part| part.0.is_ok()), "{:?}", parts[0].0);
     assert_eq!(parts.iter().map(|part| part.1).sum::<usize>(), 200);
+}
+
+/// A body far away left one of two ranks with all others, at the start and after every new division.
+#[test]
+fn a_body_far_away_does_not_spoil_the_shares() {
+    for far in [1e6, 1e9, 1e12] {
+        let set = [("bodies", "1000"), ("domain.balance_interval", "5"), ("domain.imbalance", "1")];
+        let mut scene = scene("sedimentation", &set);
+        scene.body.push(BodySpec::new(Shape::sphere(0.01), DVec3::new(0.0, 0.0, far)));
+        // Without the walls, which would hold it back.
+        scene.body.retain(|body| body.shape.bounding_radius().is_some());
+        let parts = threads::run(2, 1, |comm| {
+            let mut simulation = Simulation::on_ranks(&scene, comm).unwrap();
+            let first = simulation.world.bodies.owned_bounded_len();
+            (0..30).for_each(|_| drop(simulation.step().unwrap()));
+            (first, simulation.world.bodies.owned_bounded_len(), simulation.domain().unwrap().repartitions())
+        });
+        let parts = parts.unwrap();
+        for part in &parts {
+            assert!((450..=551).contains(&part.0) && (450..=551).contains(&part.1), "{far}: {parts:?}");
+            assert!(part.2 > 0, "{far}: {parts:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Bodies that come, go and change while a simulation runs, on ranks and on one process.
 
-use crate::ranks::{largest_difference, scene, scene_on_ranks};
+use crate::ranks::{CONVEX, largest_difference, scene, scene_on_ranks};
 use barchan::DVec3;
 use barchan::checkpoint::{Part, go_on};
 use barchan::partition::Periods;
@@ -41,7 +41,7 @@ fn changes_are_the_same_on_any_number_of_ranks() {
         // Sharply solved, so that rounding does not decide whether an iteration is the last.
         let solver = [("solver.name", "apgd"), ("solver.tolerance", "1e-4"), ("solver.max_iterations", "5000")];
         let set = [("bodies", "300"), ("domain.partition", partition)];
-        scene("sedimentation", &[&set[..], &solver[..]].concat())
+        scene("sedimentation", &[&set[..], &solver[..], &CONVEX[..]].concat())
     };
     let alone = scene_on_ranks(&bed("cartesian"), 1, 1, STEPS, |simulation, _| change(simulation));
     let ids: Vec<u64> = alone.bodies.keys().copied().collect();

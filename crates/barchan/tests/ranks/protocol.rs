@@ -7,7 +7,7 @@
 
 use crate::ranks::{keep_own, nearest, random, shifts, world_of};
 use barchan::DVec3;
-use barchan::broad::Aabb;
+use barchan::broad::{Aabb, Growth};
 use barchan::comm::threads;
 use barchan::domain::{Domain, DomainError};
 use barchan::narrow::{ContactAssignment, Contacts};
@@ -205,7 +205,7 @@ fn follow(script: &Script) -> Vec<Result<Vec<View>, DomainError>> {
                 }
                 bodies.velocity[i] = script.velocity(bodies.id()[i], step, bodies.position[i], limit);
             }
-            domain.synchronise(&mut world, 1.0, MARGIN, &mut contacts)?;
+            domain.synchronise(&mut world, Growth { h: 1.0, margin: MARGIN, kick: 0.0 }, &mut contacts)?;
             views.push(view(&world, &domain));
             let bodies = &mut world.bodies;
             (0..bodies.len()).for_each(|i| bodies.position[i] += bodies.velocity[i]);

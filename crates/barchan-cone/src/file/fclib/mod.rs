@@ -26,6 +26,7 @@ mod reduce;
 
 use crate::file::text::ProblemFileError;
 use crate::problem::assembled::{Assembled, BadAssembled};
+use crate::problem::law::bounded;
 use crate::{ContactScalars, ContactVec};
 use barchan_hdf5::{Dataset, File};
 use glam::{DMat3, DVec3};
@@ -116,6 +117,7 @@ impl Reader<'_> {
             let what = format!("entry {k} is {}, expected a number that is not negative", friction[k]);
             return Err(self.fault("vectors/mu", what));
         }
+        let friction: Vec<f64> = friction.iter().map(|&μ| bounded(μ)).collect();
         let mut problem = Assembled { friction: ContactScalars::from_slice(&friction), ..Assembled::default() };
         let mut bias = Vec::with_capacity(contacts);
         for (i, (row, b)) in rows.into_iter().zip(q.chunks_exact(dimension)).enumerate() {

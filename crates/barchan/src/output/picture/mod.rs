@@ -2,7 +2,7 @@
 //!
 //! Four passes, each in its file: [`camera`] looks down from a corner and fits the scene;
 //! [`spheres`] finds for every sample the nearest sphere; [`shade`] lights what was found,
-//! with walls and ground of [`backdrop`] behind it; [`lines`] draws the edges of containers.
+//! with walls and half-spaces of [`backdrop`] behind it; [`lines`] draws the edges of containers.
 //! Every pixel averages 2×2 samples. Work is cut by rows, no row depends on another, so the
 //! picture is the same on any number of threads.
 //!
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::comm::threads;
     use crate::output::scratch::Scratch;
-    use crate::shape::Shape;
+    use crate::shape::{HalfSpace, Shape};
     use crate::world::{Body, Ownership};
     use glam::DVec3;
 
@@ -227,6 +227,28 @@ mod tests {
         for colour in Colouring::ALL {
             assert!(coloured(&render(&bodies, &options(colour))) > 100, "{colour:?}");
         }
+    }
+
+    #[test]
+    fn half_spaces_are_drawn_beside_containers() {
+        let plain = render(&pile(), &SMALL);
+        let changed = |height: f64, normal: DVec3| {
+            let mut bodies = pile();
+            let mut plane = Body::fixed(Shape::half_space(), DVec3::new(0.0, 0.0, height));
+            plane.orientation = HalfSpace::orientation_for(normal.normalize());
+            bodies.push(plane, 1.0);
+            let image = render(&bodies, &SMALL);
+            image.chunks(3).zip(plain.chunks(3)).filter(|(a, b)| a != b).count()
+        };
+        // A ground below the box, a slope through it, and a lid, which faces away from the eye.
+        let below = changed(-1.5, DVec3::Z);
+        assert!((300..4000).contains(&below), "{below}");
+        let slope = changed(0.3, DVec3::new(1.0, 0.0, 1.0));
+        assert!((300..6000).contains(&slope), "{slope}");
+        assert_eq!(changed(1.0, DVec3::NEG_Z), 0);
+        // Where it lies in a floor, the floor is seen: what is new is a rim about it.
+        let rim = changed(-1.0, DVec3::Z);
+        assert!((50..1000).contains(&rim), "{rim}");
     }
 
     #[test]

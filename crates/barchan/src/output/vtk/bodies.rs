@@ -2,9 +2,10 @@
 
 use super::format::{Kind, VtkColumn, VtkNumber, put_f32, put_f64, put_i32, put_ids};
 use super::parse::Piece;
-use crate::frame::{Frame, FrameBodies};
+use crate::frame::{Frame, FrameBodies, MOTIONS, motion_number};
 use crate::scene::Compression;
 use crate::shape::Shape;
+use crate::world::Motion;
 use glam::DQuat;
 use std::io::{self, Seek, Write};
 
@@ -69,6 +70,12 @@ pub(super) const BODIES: Kind<FrameBodies> = Kind {
             put: |out, b, range| put_i32(out, b.group[range].iter().map(|&k| k.into())),
         },
         VtkColumn {
+            name: "motion",
+            number: VtkNumber::I32,
+            components: 1,
+            put: |out, b, range| put_i32(out, b.motion[range].iter().map(|&motion| motion_number(motion).into())),
+        },
+        VtkColumn {
             name: "speed",
             number: VtkNumber::F32,
             components: 1,
@@ -105,8 +112,21 @@ pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies) -> Result<(), St
     bodies.id.extend(piece.integers("id")?.into_iter().map(|id| id as u64));
     bodies.material.extend(piece.small("material")?);
     bodies.group.extend(piece.small("group")?);
+    bodies.motion.extend(motions(piece)?);
     bodies.rank.extend(piece.integers("rank")?.into_iter().map(|rank| rank as u32));
     Ok(())
+}
+
+/// How bodies move. Frames of earlier versions do not tell: all of their bodies are taken for dynamic.
+fn motions(piece: &Piece<'_>) -> Result<Vec<Motion>, String> {
+    if !piece.has("motion") {
+        return Ok(vec![Motion::Dynamic; piece.items()]);
+    }
+    let motion = |number: u16| {
+        let motion = MOTIONS.get(usize::from(number)).copied();
+        motion.ok_or_else(|| format!("its array \"motion\" has {number}, expected 0, 1 or 2"))
+    };
+    piece.small("motion")?.into_iter().map(motion).collect()
 }
 
 #[cfg(test)]
@@ -129,6 +149,7 @@ pub(super) mod tests {
             bodies.id.push((1 << 40) + k as u64);
             bodies.material.push(k as u16 % 3);
             bodies.group.push(65_535 - k as u16 % 5);
+            bodies.motion.push(MOTIONS[k % 3]);
             bodies.rank.push(7);
         }
         bodies
@@ -158,7 +179,33 @@ pub(super) mod tests {
             assert_eq!(piece.integers("offsets").unwrap(), [1, 2, 3]);
             assert_eq!(piece.integers("rank").unwrap(), [7, 7, 7]);
             assert_eq!(piece.integers("group").unwrap(), [65_535, 65_534, 65_533]);
+            assert_eq!(piece.integers("motion").unwrap(), [0, 1, 2]);
         }
+    }
+
+    #[test]
+    fn frames_that_do_not_tell_motions_are_read() {
+        let frame = Frame { bodies: sample(5), ..Frame::default() };
+        let mut file = Cursor::new(Vec::new());
+        write_bodies(&mut file, &frame, Compression::None).unwrap();
+        let file = file.into_inner();
+        let motions = |name: &str, number: i32| {
+            let mut file = file.clone();
+            // The array by another name of the same length, and its second number. The materials are the same numbers.
+            let at = file.windows(13).position(|bytes| bytes == b"Name=\"motion\"").unwrap();
+            file[at + 6..at + 12].copy_from_slice(name.as_bytes());
+            let numbers: Vec<u8> = [0, 1, 2, 0, 1].iter().flat_map(|k: &i32| k.to_le_bytes()).collect();
+            let at = file.windows(20).rposition(|bytes| bytes == numbers).unwrap();
+            file[at + 4..at + 8].copy_from_slice(&number.to_le_bytes());
+            let head = FileHead::parse(&file).unwrap();
+            let mut bodies = FrameBodies::default();
+            read(&head.piece(&BODIES).unwrap(), &mut bodies).map(|()| bodies.motion)
+        };
+        let [dynamic, kinematic, fixed] = MOTIONS;
+        assert_eq!(motions("motion", 1), Ok(vec![dynamic, kinematic, fixed, dynamic, kinematic]));
+        assert_eq!(motions("absent", 1), Ok(vec![dynamic; 5]));
+        assert_eq!(motions("motion", 3), Err("its array \"motion\" has 3, expected 0, 1 or 2".into()));
+        assert!(motions("motion", -1).is_err());
     }
 
     #[test]
@@ -173,6 +220,7 @@ pub(super) mod tests {
             read(&head.piece(&BODIES).unwrap(), &mut read_back).unwrap();
             assert_eq!((&read_back.position, &read_back.id), (&frame.bodies.position, &frame.bodies.id));
             assert_eq!((&read_back.material, &read_back.group), (&frame.bodies.material, &frame.bodies.group));
+            assert_eq!(read_back.motion, frame.bodies.motion);
             assert_eq!(read_back.velocity, frame.bodies.velocity);
             let turned = |q: &DQuat| q.to_array().map(|x| (x * 1e6).round());
             let a = &read_back.orientation;

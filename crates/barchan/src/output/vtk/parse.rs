@@ -68,6 +68,17 @@ impl Piece<'_> {
         self.items
     }
 
+    /// Whether there is an array of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.line(name).is_some()
+    }
+
+    /// The tag of an array.
+    fn line(&self, name: &str) -> Option<&str> {
+        let named = |line: &&str| line.contains("<DataArray ") && attribute(line, "Name") == Some(name);
+        self.head.text.lines().find(named)
+    }
+
     /// An array of any type of numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         let (number, raw) = self.raw(name)?;
@@ -105,11 +116,10 @@ impl Piece<'_> {
     }
 
     fn raw(&self, name: &str) -> Result<(VtkNumber, Vec<u8>), String> {
-        let FileHead { text, data, compression, .. } = self.head;
+        let FileHead { data, compression, .. } = self.head;
         let (_, values) =
             self.per_item.iter().find(|entry| entry.0 == name).ok_or_else(|| format!("it has no array {name:?}"))?;
-        let named = |line: &&str| line.contains("<DataArray ") && attribute(line, "Name") == Some(name);
-        let line = text.lines().find(named).ok_or_else(|| format!("it has no array {name:?}"))?;
+        let line = self.line(name).ok_or_else(|| format!("it has no array {name:?}"))?;
         let number = attribute(line, "type").and_then(|kind| VtkNumber::ALL.into_iter().find(|n| n.name() == kind));
         let number = number.ok_or_else(|| format!("its array {name:?} has an unknown type of numbers"))?;
         let offset = attribute(line, "offset").and_then(|text| text.parse::<usize>().ok());

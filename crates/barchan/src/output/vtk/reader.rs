@@ -5,7 +5,7 @@ use super::contacts::{self, CONTACTS};
 use super::format::{FrameTime, Kind};
 use super::parse::{FileHead, LONGEST_HEAD, Piece, attribute, elements, moment};
 use super::walls::{self, WALLS};
-use super::writer::{INDEXES, is_frame_file};
+use super::writer::{INDEXES, is_frame_file, name_in_frames};
 use crate::frame::Frame;
 use crate::output::run_directory::{STEPS, is_file};
 use std::fs;
@@ -209,8 +209,15 @@ impl StoredFrames {
     /// The file of bodies, contacts or walls of a frame.
     fn file(&self, part: usize, index: usize) -> Result<Option<PathBuf>, FrameError> {
         let count = self.len();
-        let file = self.files[part].get(index).ok_or(FrameError::NoSuchFrame { index, count })?;
-        Ok(file.as_ref().map(|file| self.run.join(file)))
+        let Some(file) = self.files[part].get(index).ok_or(FrameError::NoSuchFrame { index, count })? else {
+            return Ok(None);
+        };
+        // Whoever made the index does not choose what is read.
+        if name_in_frames(file).is_none() {
+            let what = format!("{file:?} is not the name of a frame's file, such as \"frames/frame-000000.vtp\"");
+            return Err(FrameError::Damaged { path: self.run.join(INDEXES[part]), what });
+        }
+        Ok(Some(self.run.join(file)))
     }
 }
 
@@ -253,17 +260,18 @@ fn read_pieces<T>(
         }
         return moment(&text).map_err(damaged);
     }
-    let file = match most {
-        None => fs::read(path),
-        Some(most) => read_beginning(path, most),
-    };
-    let file = file.map_err(refuse)?;
+    let file = read_regular(path, most).map_err(refuse)?;
     let head = FileHead::parse(&file).map_err(damaged)?;
     take(&head.piece(kind).map_err(damaged)?).map_err(damaged)?;
     Ok(head.moment)
 }
 
-fn read_beginning(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// The bytes of a file, at most so many of them. What is no file, such as a device, may have no end.
+fn read_regular(path: &Path, most: Option<usize>) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    let Some(most) = most else { return fs::read(path) };
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -271,7 +279,8 @@ fn read_beginning(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 
 /// The text of an index.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path)
+    let text = String::from_utf8(read_regular(path, None)?);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text"))
 }
 
 /// The frames that an index names.

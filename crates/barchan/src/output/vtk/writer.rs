@@ -124,8 +124,8 @@ impl FrameWriter {
         let times = || writer.moments.iter().map(|moment| moment.time);
         writer.wall_files = times().map(|time| number_of(&entry_at(&walls, time)?.file)).collect();
         writer.earlier = [
-            entries[..frames].iter().map(|entry| Some(name_of(entry))).collect(),
-            times().map(|time| entry_at(&contacts, time).map(name_of)).collect(),
+            entries[..frames].iter().map(name_of).collect(),
+            times().map(|time| entry_at(&contacts, time).and_then(name_of)).collect(),
         ];
         Ok(writer)
     }
@@ -311,14 +311,20 @@ fn entry_at(entries: &[Entry], time: f64) -> Option<&Entry> {
     entries.get(k).filter(|entry| entry.time == time)
 }
 
-/// The name of the file of an entry, without its directory.
-fn name_of(entry: &Entry) -> String {
-    entry.file.rsplit('/').next().unwrap_or_default().to_owned()
+/// The name of the file of an entry, without its directory; none if it is not the file of a frame.
+fn name_of(entry: &Entry) -> Option<String> {
+    name_in_frames(&entry.file).map(Into::into)
 }
 
 /// The number in a name such as `frames/walls-000012.vtp`.
 fn number_of(file: &str) -> Option<usize> {
-    Path::new(file).file_stem()?.to_str()?.rsplit('-').next()?.parse().ok()
+    Path::new(name_in_frames(file)?).file_stem()?.to_str()?.rsplit('-').next()?.parse().ok()
+}
+
+/// What is behind `frames/` in an entry of an index, if it is the name of a frame's file. An index is a file
+/// as any other: it must not lead to devices, or out of its directory.
+pub(super) fn name_in_frames(file: &str) -> Option<&str> {
+    file.strip_prefix(FRAMES)?.strip_prefix('/').filter(|name| is_frame_file(name))
 }
 
 /// Whether this is the name of a file of a frame, or of a rank's piece of one.

@@ -1,5 +1,6 @@
 //! What is written reads back.
 
+use super::super::parse::element;
 use super::*;
 use crate::broad::Aabb;
 use crate::frame::FrameWall;
@@ -31,7 +32,7 @@ fn heap() -> Frame {
         scene.body.push(BodySpec { angular_velocity: spin, group, ..BodySpec::new(Shape::sphere(0.1), x) });
     }
     let mut simulation = Simulation::from_scene(&scene).unwrap();
-    for _ in 0..500 {
+    for _ in 0..800 {
         simulation.step().unwrap();
     }
     let mut frame = Frame::default();
@@ -100,6 +101,7 @@ fn share(frame: &Frame, rank: usize) -> Frame {
         to.id.push(from.id[i]);
         to.material.push(from.material[i]);
         to.group.push(from.group[i]);
+        to.motion.push(from.motion[i]);
         to.rank.push(rank as u32);
     }
     let from = &frame.contacts;
@@ -237,5 +239,44 @@ fn a_frame_that_is_its_own_piece_is_damaged() {
         fs::write(&path, changed).unwrap();
         let error = StoredFrames::open(scratch.path()).unwrap().read(0).unwrap_err().to_string();
         assert!(error.contains("is not the name of a piece"), "{error}");
+    }
+}
+
+#[test]
+fn an_index_leads_nowhere_but_to_frames() {
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::create(scratch.path(), OPTIONS).unwrap();
+    writer.write(&heap()).unwrap();
+    let outside = scratch.path().join("frame-000000.vtp");
+    fs::copy(scratch.path().join("frames/frame-000000.vtp"), &outside).unwrap();
+    for index in ["frames.pvd", "contacts.pvd", "walls.pvd"] {
+        let path = scratch.path().join(index);
+        let text = fs::read_to_string(&path).unwrap();
+        let named = attribute(element(&text, "DataSet").unwrap(), "file").unwrap();
+        let absolute = outside.to_str().unwrap();
+        for name in ["/dev/zero", "frame-000000.vtp", "frames/../frame-000000.vtp", "frames/x", "frames/", absolute] {
+            fs::write(&path, text.replace(named, name)).unwrap();
+            let error = StoredFrames::open(scratch.path()).unwrap().read(0).unwrap_err().to_string();
+            let expected = format!("{}: {name:?} is not the name of a frame's file", path.display());
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        fs::write(&path, text).unwrap();
+    }
+    assert!(StoredFrames::open(scratch.path()).unwrap().read(0).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_in_the_place_of_a_frame_is_not_read() {
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::create(scratch.path(), OPTIONS).unwrap();
+    let path = writer.write(&heap()).unwrap();
+    for path in [path, scratch.path().join("contacts.pvd")] {
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let read = StoredFrames::open(scratch.path()).and_then(|stored| stored.read(0));
+        let error = read.unwrap_err().to_string();
+        assert_eq!(error, format!("cannot read {}: it is not a regular file", path.display()));
+        fs::remove_file(&path).unwrap();
     }
 }

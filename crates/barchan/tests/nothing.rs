@@ -1,0 +1,130 @@
+//! Never worse than nothing: what a solver hands out is no worse than no impulses, whatever it starts from and however
+//! soon it ends.
+
+mod common;
+#[path = "common/problems.rs"]
+mod problems;
+#[path = "common/solving.rs"]
+mod solving;
+
+use barchan::DVec3;
+use barchan::cone::solver::{
+    AnySolver, Criterion, Friction, JacobiOptions, Report, Solve, Solver, SolverName, SolverOptions, Status,
+};
+use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
+use problems::{BED, IMPACT};
+use solving::{every_solver, natural_residual, natural_unit, objective, solve};
+
+const LAWS: [Friction; 2] = [Friction::Associated, Friction::Coulomb];
+
+/// A bed one grain of which is so many times as heavy as the others, at rest but for gravity.
+fn heavy(ratio: f64) -> Problem {
+    let mut problem = BED.clone();
+    // One that rests on others: a contact from which it is pushed up.
+    let is_carried =
+        |i: &usize| problem.normals.get(*i).z > 0.8 && problem.inverse_mass[problem.pairs[*i][1] as usize] > 0.0;
+    let carried = (0..problem.contacts()).find(is_carried).expect("a grain on another");
+    let j = problem.pairs[carried][0] as usize;
+    problem.inverse_mass[j] /= ratio;
+    problem.geometry.inverse_inertia[j] /= ratio;
+    assert_eq!(problem.check(), Ok(()));
+    problem
+}
+
+/// Solves from these impulses.
+fn solve_from(problem: &Problem, start: &ContactVec, options: &SolverOptions) -> (ContactVec, Report) {
+    let mut workspace = Workspace::default();
+    let mut operator = MatrixFree::new(problem, &mut workspace);
+    let (mut γ, mut response) = (start.clone(), BodyVec::default());
+    let report = AnySolver::new(options.name).solve(Solve::new(&mut operator, &mut γ, &mut response, options));
+    (γ, report)
+}
+
+fn scaled(γ: &ContactVec, factor: impl Fn(usize) -> f64) -> ContactVec {
+    ContactVec::from_slice(&γ.iter().enumerate().map(|(i, p)| p * factor(i)).collect::<Vec<_>>())
+}
+
+/// No worse than no impulses, by code that shares nothing with the solvers.
+fn is_no_worse(problem: &Problem, γ: &ContactVec, law: Friction, case: &str) {
+    let residual = natural_residual(problem, γ, law);
+    assert!(residual <= 1.0 + 1e-6, "{case}: a residual of {residual}");
+    let energy = objective(problem, γ);
+    assert!(energy <= 1e-9 * solving::dot(γ, &problem.bias).abs(), "{case}: energy {energy}");
+}
+
+#[test]
+fn no_solver_hands_out_what_is_worse_than_nothing() {
+    for (name, problem) in [("bed", BED.clone()), ("impact", IMPACT.clone()), ("heavy", heavy(1e8))] {
+        let (good, ..) = solve(&BED, &SolverOptions::default());
+        let start = if name == "impact" { ContactVec::zeros(problem.contacts()) } else { good };
+        for law in LAWS {
+            for (solver, options) in every_solver(law, 1e-9) {
+                for (kind, factor) in [("cold", 0.0), ("warm", 1.0), ("large", 1e5)] {
+                    for max_iterations in [1, 2, 11, 60] {
+                        let start = scaled(&start, |i| if i % 3 == 0 { factor } else { factor.min(1.0) });
+                        let options = SolverOptions { max_iterations, ..options };
+                        let (γ, report) = solve_from(&problem, &start, &options);
+                        let case = format!("{name} {solver} {law:?} {kind} {max_iterations} {:?}", report.status);
+                        is_no_worse(&problem, &γ, law, &case);
+                        let is_zero = γ.iter().all(|p| p == DVec3::ZERO);
+                        assert_eq!(report.status == Status::GaveUp, is_zero, "{case}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_start_that_adds_energy_is_dropped_and_counted_and_no_other() {
+    let problem = &*BED;
+    for law in LAWS {
+        for (solver, options) in every_solver(law, 1e-2) {
+            // Without momentum a bed takes for ever.
+            let options = SolverOptions { max_iterations: 300, ..options };
+            let (cold, expected) = solve_from(problem, &ContactVec::zeros(problem.contacts()), &options);
+            assert_eq!(expected.cold_starts, 0, "{solver} {law:?}");
+            let (good, ..) = solve(problem, &SolverOptions { name: SolverName::Apgd, ..options });
+            for criterion in [Criterion::Natural, Criterion::S1] {
+                let options = SolverOptions { criterion, ..options };
+                let (_, report) = solve_from(problem, &good, &options);
+                assert_eq!(report.cold_starts, 0, "{solver} {law:?} {criterion:?}");
+                let (γ, report) = solve_from(problem, &scaled(&good, |_| 1e6), &options);
+                assert_eq!(report.cold_starts, 1, "{solver} {law:?} {criterion:?}");
+                if criterion == Criterion::Natural {
+                    // From there on all is as from a cold start.
+                    assert_eq!(
+                        (report.iterations, report.residual),
+                        (expected.iterations, expected.residual),
+                        "{solver}"
+                    );
+                    assert_eq!(γ, cold, "{solver} {law:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_that_is_right_but_for_its_last_digits_is_no_bad_start() {
+    let problem = heavy(1e6);
+    let law = Some(Friction::Associated);
+    let exact = SolverOptions { tolerance: 1e-6, name: SolverName::Scip, friction: law, ..SolverOptions::default() };
+    let (γ, ..) = solve(&problem, &exact);
+    // A thousandth of the load is wrong: far more than all that light grains weigh.
+    let start = scaled(&γ, |i| if i % 2 == 0 { 1.0005 } else { 0.9995 });
+    assert!(natural_residual(&problem, &start, Friction::Associated) > 2.0);
+    let options = SolverOptions { name: SolverName::AcceleratedGs, friction: law, ..SolverOptions::default() };
+    let (_, report) = solve_from(&problem, &start, &options);
+    assert_eq!((report.status, report.cold_starts), (Status::Converged, 0));
+}
+
+#[test]
+fn what_diverges_gives_up_and_says_so() {
+    let jacobi = JacobiOptions { relaxation: 50.0, ..JacobiOptions::default() };
+    let options = SolverOptions { name: SolverName::Jacobi, jacobi, max_iterations: 100, ..SolverOptions::default() };
+    let (γ, _, report) = solve(&BED, &options);
+    assert_eq!(report.status, Status::GaveUp);
+    assert!(γ.iter().all(|p| p == DVec3::ZERO) && (report.residual - 1.0).abs() < 1e-9);
+    assert!(natural_unit(&BED, Friction::Associated) > 0.0, "impulses are needed");
+}
