@@ -220,8 +220,11 @@ fn pairs(scene: &Scene) -> Vec<String> {
 }
 
 fn time(scene: &Scene) -> String {
-    let steps = scene.time.steps();
-    let h = scene.time.step;
+    let integrator = scene.time.integrator.name();
+    let Some((h, steps)) = scene.time.step.fixed().zip(scene.time.steps()) else {
+        let (accuracy, end) = (short(scene.time.accuracy), short(scene.time.end));
+        return format!("steps chosen on the way (auto, accuracy {accuracy}) to {end} s, integrator {integrator}");
+    };
     let reached = steps as f64 * h;
     let off = reached - scene.time.end;
     let off = if off.abs() > 1e-6 * h {
@@ -230,7 +233,6 @@ fn time(scene: &Scene) -> String {
     } else {
         String::new()
     };
-    let integrator = scene.time.integrator.name();
     format!(
         "{} of {} s to {} s{off}, integrator {integrator}",
         counted(steps, "step", "steps"),

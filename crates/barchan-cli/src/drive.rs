@@ -36,7 +36,8 @@ pub(crate) fn refuse(control: &RunControlArgs, scene: &Scene, ranks: usize) -> R
              any number of them while they are written"
         )));
     }
-    let steps = control.options().steps_of(scene);
+    control.options().fit(scene).map_err(|error| Failure::Input(format!("--steps: {error}")))?;
+    let steps = control.options().steps_of(scene).unwrap_or(0);
     if steps > Time::MOST_STEPS {
         let most = grouped(Time::MOST_STEPS);
         return Err(Failure::Input(format!("the end is {} steps away; a run has at most {most}", grouped(steps))));
@@ -86,7 +87,7 @@ pub(crate) fn drive(
     mut watched: Option<Watched>,
 ) -> Result<(), Failure> {
     let speaks = voice.speaks();
-    let mut display = Display::new(voice.quiet || !speaks, run.origin().step.unwrap_or(0), run.steps_total());
+    let mut display = Display::new(voice.quiet || !speaks, run.origin().step.unwrap_or(0), run.share());
     let result = run.complete(|progress| {
         display.show(progress);
         if let Some(trouble) = progress.trouble {
@@ -179,18 +180,20 @@ pub(crate) fn over(failure: Failure) -> Failure {
 }
 
 /// A line before anything is done: large scenes take a while to build.
-pub(crate) fn announce(voice: &Voice, scene: &Scene, steps: u64) {
+pub(crate) fn announce(voice: &Voice, scene: &Scene, steps: Option<u64>) {
     if voice.quiet || !voice.speaks() {
         return;
     }
     let walls = scene.body.iter().filter(|body| body.shape.is_unbounded()).count();
     let ranks = if voice.ranks == 1 { String::new() } else { format!("{} ranks of ", voice.ranks) };
+    let steps = match steps.zip(scene.time.step.fixed()) {
+        Some((steps, h)) => format!("{} of {} s", counted(steps, "step", "steps"), short(h)),
+        None => "steps as long as what happens allows".to_owned(),
+    };
     note(format_args!(
-        "{}: {}, {} of {} s, {ranks}{}",
+        "{}: {}, {steps}, {ranks}{}",
         scene.name,
         counted(scene.body_count() - walls as u64, "body", "bodies"),
-        counted(steps, "step", "steps"),
-        short(scene.time.step),
         counted(rayon::current_num_threads() as u64, "thread", "threads"),
     ));
 }

@@ -13,12 +13,14 @@ use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Parts of the bar.
+const UNITS: u64 = 10_000;
 /// The bar is drawn ten times a second.
 const REDRAW: Duration = Duration::from_millis(100);
 /// Lines come at most so often, ...
 const LINE: Duration = Duration::from_secs(2);
 /// ... every twentieth of the run, ...
-const LINE_SHARE: u64 = 20;
+const LINE_SHARE: f64 = 0.05;
 /// ... and at least so often.
 const LINE_LATEST: Duration = Duration::from_secs(30);
 
@@ -27,7 +29,9 @@ pub(crate) struct Display {
     kind: Kind,
     pace: Pace,
     shown: Instant,
-    shown_step: u64,
+    shown_share: f64,
+    /// When it began, and how much was done then.
+    start: (Instant, f64),
 }
 
 enum Kind {
@@ -42,17 +46,17 @@ enum Kind {
 
 impl Display {
     /// A bar if standard error is a terminal, lines if not, nothing if quiet. Some steps may be done.
-    pub(crate) fn new(quiet: bool, done: u64, steps: u64) -> Self {
+    pub(crate) fn new(quiet: bool, done: u64, share: f64) -> Self {
         let kind = if quiet {
             Kind::Nothing
         } else if stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
+            let bar = ProgressBar::with_draw_target(Some(UNITS), ProgressDrawTarget::stderr());
             bar.set_style(style("{wide_bar} {percent:>3} %  {prefix}\n{wide_msg}"));
             Kind::Bar { bar, alarm: Arc::default() }
         } else {
             Kind::Lines
         };
-        Self { kind, pace: Pace::new(done), shown: Instant::now(), shown_step: done }
+        Self { kind, pace: Pace::new(done), shown: Instant::now(), shown_share: share, start: (Instant::now(), share) }
     }
 
     /// Shows the state after a step, if it is time.
@@ -61,7 +65,7 @@ impl Display {
         let due = match self.kind {
             Kind::Bar { .. } => waited >= REDRAW,
             Kind::Lines => {
-                let far = (progress.step - self.shown_step) * LINE_SHARE >= progress.steps_total;
+                let far = progress.share - self.shown_share >= LINE_SHARE;
                 waited >= LINE && (far || waited >= LINE_LATEST)
             }
             Kind::Nothing => false,
@@ -70,8 +74,9 @@ impl Display {
             return;
         }
         self.shown = Instant::now();
-        self.shown_step = progress.step;
+        self.shown_share = progress.share;
         let rate = self.pace.sample(self.shown, progress.step);
+        let left = self.seconds_left(progress, rate);
         match &mut self.kind {
             Kind::Bar { bar, alarm } => {
                 if let (Some(words), Ok(mut shown)) = (alarm_of(progress), alarm.lock()) {
@@ -80,19 +85,31 @@ impl Display {
                     }
                     *shown = words;
                 }
-                bar.set_prefix(clock(progress, rate));
+                bar.set_prefix(clock(progress, left));
                 bar.set_message(figures(progress, rate));
-                bar.set_position(progress.step);
+                bar.set_position((progress.share * UNITS as f64) as u64);
             }
             Kind::Lines => {
-                let percent = 100.0 * progress.step as f64 / progress.steps_total as f64;
-                let mut line = format!("{percent:3.0} %  {}, {}", clock(progress, rate), figures(progress, rate));
+                let percent = 100.0 * progress.share;
+                let mut line = format!("{percent:3.0} %  {}, {}", clock(progress, left), figures(progress, rate));
                 if let Some(words) = alarm_of(progress) {
                     line += &format!(", {words}");
                 }
                 note(line);
             }
             Kind::Nothing => {}
+        }
+    }
+
+    /// Seconds to the end: by steps at the present rate, or by what is done where nobody knows how many steps there are.
+    fn seconds_left(&self, progress: &Progress<'_>, rate: f64) -> f64 {
+        match progress.steps_total {
+            Some(total) => total.saturating_sub(progress.step) as f64 / rate,
+            None => {
+                let (began, share) = self.start;
+                let done = (progress.share - share).max(f64::MIN_POSITIVE);
+                began.elapsed().as_secs_f64() * (1.0 - progress.share) / done
+            }
         }
     }
 
@@ -128,8 +145,7 @@ fn alarmed(alarm: &Arc<Mutex<String>>) -> ProgressStyle {
 }
 
 /// Simulated time and time left.
-fn clock(progress: &Progress<'_>, rate: f64) -> String {
-    let left = (progress.steps_total - progress.step) as f64 / rate;
+fn clock(progress: &Progress<'_>, left: f64) -> String {
     let digits = decimals(progress.end);
     format!("{:.digits$} of {} s, {} left", progress.time, short(progress.end), duration(left))
 }
@@ -169,7 +185,8 @@ fn alarm_of(progress: &Progress<'_>) -> Option<String> {
     let missed = (progress.missed > 0).then(|| alarm(progress.missed));
     let is_deep = progress.worst_overlap > WorstOverlap::ALARMING;
     let overlap = is_deep.then(|| format!("OVERLAPS OF {:.0} % OF A RADIUS", 100.0 * progress.worst_overlap));
-    let all: Vec<String> = missed.into_iter().chain(overlap).collect();
+    let coarse = progress.is_coarse.then(|| "STEPS TOO LONG FOR WHAT HAPPENS".to_owned());
+    let all: Vec<String> = missed.into_iter().chain(overlap).chain(coarse).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 

@@ -97,7 +97,10 @@ fn tell_origin(run: &Run, ranks: usize) {
         ));
     }
     note(match run.origin().step {
-        Some(step @ 1..) => format!("going on after step {} of {}", grouped(step), grouped(run.steps_total())),
+        Some(step @ 1..) => {
+            let total = run.steps_total().map_or_else(String::new, |total| format!(" of {}", grouped(total)));
+            format!("going on after step {}{total}", grouped(step))
+        }
         _ => "there is no checkpoint to go on from: beginning anew".into(),
     });
 }

@@ -41,7 +41,7 @@ fn show(args: &ViewArgs, target: &Target) -> Result<(), Failure> {
     let about = live::about(scene, "scene");
     let hub = Arc::new(Hub::new(&about, controls));
     let mut server = serve(args.place(), live::page(&about), &hub)?;
-    let options = WatchOptions { steps_total: scene.time.steps(), paused: args.paused, speed: Some(SPEED) };
+    let options = WatchOptions { time: scene.time, paused: args.paused, speed: Some(SPEED) };
     let mut watch = Watch::new(hub, parameters, options).map_err(no_thread)?;
     announce(&server, !args.no_open)?;
     let outcome = show.run(&mut watch, interrupt::requested).map_err(|error| target.blame(error))?;

@@ -35,7 +35,7 @@ impl Watched {
         let hub = Arc::new(Hub::new(&about, controls));
         let place = ListenAddress { port, ..ListenAddress::default() };
         let server = serve(place, live::page(&about), &hub)?;
-        let options = WatchOptions { steps_total: scene.time.steps(), ..WatchOptions::default() };
+        let options = WatchOptions { time: scene.time, ..WatchOptions::default() };
         let watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
         note(format_args!("watch it at {}", server.url()));
         Ok(Some(Self { watch, server, since: Instant::now() }))
@@ -44,7 +44,7 @@ impl Watched {
     /// Tells viewers of a step, and waits as long as they want to. Whether the user wants to stop.
     pub(crate) fn stepped(&mut self, progress: &Progress<'_>) -> bool {
         self.watch.stepped(progress.simulation, progress.report, progress.missed);
-        let mut is_last = progress.step >= progress.steps_total;
+        let mut is_last = progress.is_last;
         let mut stops = false;
         while !is_last {
             match self.watch.next(progress.simulation, interrupt::requested) {

@@ -42,6 +42,12 @@
         return entries.length > 1 ? entries.map(([name, steps]) => `${name} ${whole(steps)}`).join(", ") : null;
     }
 
+    // The length of steps: one number, or those between which it was chosen.
+    function length(step, lengths) {
+        if (typeof step === "number") return number(step, "s", 3);
+        return lengths ? `${number(lengths.shortest, "s", 2)} to ${number(lengths.longest, "s", 2)} (auto)` : `${step}`;
+    }
+
     const some = (value, tell) => (value === null || value === undefined ? null : tell(value));
 
     barchan.showNumbers = (config, host) => {
@@ -51,13 +57,13 @@
             return;
         }
         const { solver = {}, energy = {} } = summary, missed = summary.steps - solver.steps_converged;
-        const planned = scene && scene.steps !== summary.steps ? ` of ${whole(scene.steps)}` : "";
+        const planned = scene?.steps && scene.steps !== summary.steps ? ` of ${whole(scene.steps)}` : "";
         host.replaceChildren(
             list("Run", [
                 ["bodies", some(summary.bodies, whole)],
                 ["steps", whole(summary.steps) + planned],
                 ["simulated time", some(summary.time, (t) => number(t, "s", 4))],
-                ["length of a step", some(scene?.step, (t) => number(t, "s"))],
+                ["length of a step", some(scene?.step, (t) => length(t, summary.stepping?.lengths))],
                 ["ranks", some(summary.ranks, whole)],
                 ["threads a rank", some(summary.threads, whole)],
                 ["imbalance of bodies", some(summary.by_rank?.imbalance_bodies, (x) => number(x))],
@@ -71,7 +77,7 @@
                 ["worst residual", number(solver.residual_max, "", 2), missed > 0 ? "bad" : ""],
                 ["missed steps", whole(missed), missed > 0 ? "bad" : "good"],
                 ["deepest overlap", `${number(100 * (summary.worst_overlap?.radii ?? 0), "", 2)} % of a radius`, (summary.worst_overlap?.radii ?? 0) > 0.05 ? "bad" : ""],
-                ["stepping", summary.stepping ? `${number(summary.stepping.step, "s", 3)}, ${summary.stepping.integrator}, ${summary.stepping.friction}` : "", ""],
+                ["stepping", summary.stepping ? `${length(summary.stepping.step, summary.stepping.lengths)}, ${summary.stepping.integrator}, ${summary.stepping.friction}` : "", ""],
                 ["iterations a step", some(solver.iterations_mean, (x) => number(x))],
                 ["at most", some(solver.iterations_max, whole)],
                 ["operator applications", some(solver.operator_applications, whole)],

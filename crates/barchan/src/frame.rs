@@ -178,7 +178,7 @@ impl Frame {
     fn capture_contacts(&mut self, simulation: &Simulation, rank: u32) {
         self.contacts.clear();
         let bodies = &simulation.world.bodies;
-        let h = simulation.options().h;
+        let h = simulation.h();
         for (i, contact) in simulation.contacts().iter(bodies).enumerate() {
             let Contact { bodies: pair, point, normal, impulse, .. } = contact;
             if impulse == DVec3::ZERO {

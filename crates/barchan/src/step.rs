@@ -4,6 +4,7 @@ mod agree;
 mod bounce;
 mod change;
 mod error;
+mod length;
 mod options;
 mod outside;
 mod report;
@@ -29,6 +30,7 @@ use barchan_cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, ProblemCommunic
 use barchan_parallel::{CHUNK, fold_chunks};
 use bounce::SharedImpacts;
 use glam::DVec3;
+use length::Pace;
 use report::Stage;
 use std::ops::Range;
 
@@ -37,6 +39,10 @@ pub struct Simulation {
     /// The state. It may be read and changed between steps.
     pub world: World,
     options: StepOptions,
+    /// The length of the step under way, or of the last.
+    h: f64,
+    /// What the length of the next step follows from.
+    pace: Pace,
     steps: u64,
     /// The steps done when the order of bodies was last looked at.
     ordered: Option<u64>,
@@ -53,6 +59,8 @@ pub struct Simulation {
     impacts: Impacts,
     /// Memory of what ranks agree on about impacts.
     shared_impacts: SharedImpacts,
+    /// Whether the contacts have the impulses of the step before.
+    is_started: bool,
     assembly: Assembly,
     /// Whether contacts and assembly are those of one step.
     is_assembled: bool,
@@ -75,9 +83,10 @@ fn recovery_of<'a>(
     contacts: &'a Contacts,
     offsets: &'a [(u32, DVec3)],
     options: &'a StepOptions,
+    h: f64,
 ) -> Recovery<'a> {
     let arms = ContactArms { bodies, contacts, offsets };
-    Recovery { arms, options: &options.contact, integrator: options.integrator, h: options.h }
+    Recovery { arms, options: &options.contact, integrator: options.integrator, h }
 }
 
 /// What cannot be done across ranks is refused at once.
@@ -124,11 +133,13 @@ impl Simulation {
         Self {
             world,
             options,
+            h: options.step.fixed().unwrap_or(0.0),
+            pace: Pace::default(),
             steps: 0,
             ordered: None,
             reorder: ReorderScratch::default(),
             broad: broad::by_name(options.broad_phase.name),
-            growth: Growth { h: options.h, margin: options.contact.margin, kick: 0.0 },
+            growth: Growth { h: 0.0, margin: options.contact.margin, kick: 0.0 },
             hulls: Vec::new(),
             walls: Vec::new(),
             pairs: Pairs::default(),
@@ -136,6 +147,7 @@ impl Simulation {
             free: Vec::new(),
             impacts: Impacts::default(),
             shared_impacts: SharedImpacts::default(),
+            is_started: false,
             assembly: Assembly::default(),
             is_assembled: false,
             offsets: Vec::new(),
@@ -160,9 +172,11 @@ impl Simulation {
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.start_clock();
         self.timed(Stage::Broad, Self::reorder_if_due);
+        self.timed(Stage::Exchange, Self::propose_length);
         self.timed(Stage::Exchange, Self::exchange_bodies)?;
         self.timed(Stage::Broad, Self::find_candidates);
         self.timed(Stage::Narrow, Self::find_contacts);
+        self.timed(Stage::Narrow, Self::settle_length);
         self.timed(Stage::Integrate, Self::free_motion);
         self.timed(Stage::Solve, Self::bounce);
         self.timed(Stage::Solve, Self::assemble);
@@ -210,7 +224,7 @@ impl Simulation {
     /// After it: kinematic bodies have the velocity of this step, and every body that this rank has to
     /// do with is there, where its owner has it.
     fn exchange_bodies(&mut self) -> Result<(), StepError> {
-        integrate::prescribe(&mut self.world, self.options.h);
+        integrate::prescribe(&mut self.world, self.h);
         let growth = self.growth();
         self.growth = growth;
         let Some(domain) = &mut self.domain else { return Ok(()) };
@@ -221,7 +235,7 @@ impl Simulation {
 
     /// How far bodies may come in this step: the same on all ranks.
     fn growth(&mut self) -> Growth {
-        let h = self.options.h;
+        let h = self.h;
         let World { bodies, fields, external, gravity, .. } = &self.world;
         let mut kick = [gravity.length() * h];
         if !(fields.is_empty() && external.is_empty()) {
@@ -257,7 +271,7 @@ impl Simulation {
                 bodies,
                 walls: &self.walls,
                 growth: self.growth,
-                ahead: self.options.integrator.ahead(self.options.h),
+                ahead: self.options.integrator.ahead(self.h),
                 assignment: assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment),
             };
             self.contacts.detect(&detection, &mut self.pairs);
@@ -265,13 +279,14 @@ impl Simulation {
         if let Some(domain) = &mut self.domain {
             domain.resolve_images(bodies, &mut self.contacts);
         }
+        self.is_started = false;
     }
 
     /// After it: `free` holds the velocities at the end of the step if there were no contacts.
     fn free_motion(&mut self) {
         let offsets = self.domain.as_ref().map(Domain::offsets);
         let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
-        let times = [self.options.h, self.options.integrator.ahead(self.options.h)];
+        let times = [self.h, self.options.integrator.ahead(self.h)];
         integrate::free_motion(&self.world, times, home, &mut self.free);
         self.offsets.clear();
         if let Some(domain) = self.domain.as_ref().filter(|_| self.contacts.has_general()) {
@@ -283,7 +298,7 @@ impl Simulation {
 
     /// After it: contacts and assembly are the contact problem of this step.
     fn assemble(&mut self) {
-        let h = self.options.h;
+        let h = self.h;
         let force_speed = self.force_speed();
         self.assembly.fill(&AssemblyInput {
             world: &self.world,
@@ -302,7 +317,7 @@ impl Simulation {
     fn force_speed(&mut self) -> f64 {
         let World { bodies, gravity, fields, external, .. } = &self.world;
         if fields.is_empty() && external.is_empty() {
-            return gravity.length() * self.options.h;
+            return gravity.length() * self.h;
         }
         let free = &self.free;
         let part = |range: Range<usize>| {
@@ -318,8 +333,11 @@ impl Simulation {
         totals[0] / totals[1].max(1.0)
     }
 
-    /// After it: the contacts have impulses to start from.
+    /// After it: the contacts have the impulses of the step before, if the solver is to start from them.
     fn start_impulses(&mut self) {
+        if std::mem::replace(&mut self.is_started, true) {
+            return;
+        }
         if self.options.solver.warm_start {
             self.contacts.warm_start();
         } else {
@@ -331,6 +349,7 @@ impl Simulation {
     fn solve(&mut self) {
         self.announce("solve");
         self.start_impulses();
+        self.pace.fit_impulses(&mut self.contacts, self.h);
         let mut comm = self.domain.as_mut().and_then(Domain::problem_communicator);
         let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
         let (pairs, normals, γ) = self.contacts.for_solve();
@@ -346,7 +365,7 @@ impl Simulation {
             let mut impulses = std::mem::take(&mut self.recovery);
             let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
             let scale = operator.normal_answer();
-            recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options)
+            recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options, self.h)
                 .impulses(scale, &mut impulses);
             self.recovery = impulses;
         }
@@ -356,9 +375,10 @@ impl Simulation {
     fn advance(&mut self) {
         let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
         let change = operator.twists(&self.response);
-        integrate::advance(&mut self.world.bodies, &self.free, change, self.options.integrator, self.options.h);
+        integrate::advance(&mut self.world.bodies, &self.free, change, self.options.integrator, self.h);
         self.steps += 1;
-        self.world.time += self.options.h;
+        self.world.time += self.h;
+        self.pace.stepped(self.h);
     }
 
     /// After it: bodies that overlapped by more than a little lie farther apart, at the same velocities.
@@ -370,7 +390,7 @@ impl Simulation {
         let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
         let mut operator = MatrixFree::view_part(self.assembly.problem(&self.contacts), &mut self.workspace, comm);
         operator.respond_to(&self.recovery, &mut self.response);
-        let h = self.options.h;
+        let h = self.h;
         let limits = [h, self.options.contact.recovery_speed * h];
         recover::displace(&mut self.world.bodies, &self.free, limits, operator.twists(&self.response));
     }
@@ -379,10 +399,12 @@ impl Simulation {
     /// impulses to start from. The step will be the same as without it.
     pub fn pose(&mut self) -> (ProblemRef<'_>, &ContactVec) {
         self.reorder_if_due();
+        self.propose_length();
         // What is wrong with the bodies the step itself will say.
         let _ = self.exchange_bodies();
         self.find_candidates();
         self.find_contacts();
+        self.settle_length();
         self.free_motion();
         self.assemble();
         // The step finds the same contacts again, and these impulses with them.
@@ -412,6 +434,11 @@ impl Simulation {
             None => &mut self.alone,
         };
         (&self.world, comm)
+    }
+
+    /// The length of the last step, s; before the first, what is known of it.
+    pub fn h(&self) -> f64 {
+        self.h
     }
 
     /// How it is stepped.

@@ -28,7 +28,7 @@ fn tight(name: &str, overrides: &[(&str, f64)]) -> Simulation {
 
 /// A scene built in code, with the solver at a tight tolerance.
 fn scene(h: f64, gravity: f64, body: Vec<BodySpec>) -> Scene {
-    let time = Time { step: h, end: 1.0, ..Time::default() };
+    let time = Time { step: h.into(), end: 1.0, ..Time::default() };
     Scene { time, gravity: DVec3::new(0.0, 0.0, -gravity), solver: tight_options(), body, ..Scene::default() }
 }
 

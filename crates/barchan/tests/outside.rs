@@ -30,7 +30,7 @@ fn burst(rule: OutsideRule) -> Scene {
     });
     let outside = |motion, x: f64| BodySpec { motion, ..BodySpec::new(Shape::sphere(RADIUS), DVec3::new(0.0, 0.0, x)) };
     Scene {
-        time: Time { step: H, end: 0.4, ..Time::default() },
+        time: Time { step: H.into(), end: 0.4, ..Time::default() },
         gravity: DVec3::ZERO,
         body: flying.chain([outside(Motion::Fixed, 1.5), outside(Motion::Kinematic, -1.5)]).collect(),
         domain: domain(rule),
@@ -51,7 +51,7 @@ fn table() -> Scene {
     });
     let (low, high) = (DVec3::new(-0.15, -0.15, -0.05), DVec3::new(0.15, 0.15, 1.0));
     Scene {
-        time: Time { step: H, end: 0.5, ..Time::default() },
+        time: Time { step: H.into(), end: 0.5, ..Time::default() },
         body: fixed.chain(grains).collect(),
         domain: DomainOptions { min: Some(low), max: Some(high), ..domain(OutsideRule::Remove) },
         ..Scene::default()

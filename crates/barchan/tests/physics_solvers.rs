@@ -52,7 +52,7 @@ impl Incline {
         let plane = BodySpec { normal: Some(normal), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) };
         let sphere = BodySpec { rotation, ..BodySpec::new(Shape::sphere(RADIUS), RADIUS * normal) };
         let scene = Scene {
-            time: Time { step: H, end: 1.0, integrator: Integrator::Euler },
+            time: Time { step: H.into(), end: 1.0, integrator: Integrator::Euler, ..Time::default() },
             contact: ContactOptions { slip_rounding: 0.0, ..ContactOptions::default() },
             gravity: -G * DVec3::Z,
             material: vec![Material { friction, ..Material::default() }],
@@ -196,7 +196,7 @@ fn stack(solver: SolverOptions) -> Simulation {
         body.push(BodySpec { material: format!("sphere {k}"), ..BodySpec::new(Shape::sphere(r), position) });
     }
     let scene = Scene {
-        time: Time { step: 1e-3, end: 1.0, ..Time::default() },
+        time: Time { step: 1e-3.into(), end: 1.0, ..Time::default() },
         material: (0..SPHERES).map(material).collect(),
         solver,
         body,

@@ -6,7 +6,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunControlArgs {
-    /// Steps of the whole run, counted from its beginning. [default: as many as reach the scene's end]
+    /// Steps of the whole run, counted from its beginning, for scenes with a fixed time.step. [default: as many as reach the
+    /// scene's end]
     #[arg(long, value_name = "N", conflicts_with = "time", value_parser = count::<u64>, allow_negative_numbers = true)]
     pub(crate) steps: Option<u64>,
     /// Simulated time at the end of the whole run, in seconds. [default: the scene's]

@@ -67,7 +67,7 @@ fn measure(context: &Context, directory: &Path) -> Result<Figures, Failure> {
 fn kept_run(context: &Context, directory: &Path) -> Result<Summary, Failure> {
     let mut scene = settled::scene(1000)?;
     (scene.checkpoint.steps, scene.checkpoint.seconds) = (INTERVAL, 0.0);
-    scene.output.frame_interval = Some(INTERVAL as f64 * scene.time.step);
+    scene.output.frame_interval = Some(INTERVAL as f64 * settled::length(&StepOptions::from(&scene)));
     let simulation = Simulation::new(settled::tiled(8, 5, &context.cache, false)?, StepOptions::from(&scene));
     // One less, so that the end is not one of them: there everything is waited for.
     let options = RunOptions { steps: Some((CHECKPOINTS + 1) * INTERVAL - 1), ..RunOptions::default() };

@@ -18,7 +18,8 @@ const REPEATS: usize = 5;
 
 /// Seconds of hulls and broad phase, and of the narrow phase: best of several.
 pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName) -> (f64, f64) {
-    let growth = Growth { h: options.h, margin: options.contact.margin, kick: 9.81 * options.h };
+    let h = settled::length(options);
+    let growth = Growth { h, margin: options.contact.margin, kick: 9.81 * h };
     let mut hulls = Vec::new();
     let mut walls = Vec::new();
     let mut broad = by_name(name);

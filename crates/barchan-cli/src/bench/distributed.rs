@@ -84,7 +84,7 @@ fn messages(bed: &World) -> Result<Value, Failure> {
 /// Copies against the bodies whose hulls meet another rank's block.
 fn copies(bed: &World) -> Result<Value, Failure> {
     let options = settled::options()?;
-    let h = options.h;
+    let h = settled::length(&options);
     let margin = options.contact.margin;
     let mut table = serde_json::Map::new();
     for ranks in [2usize, 8, 64] {

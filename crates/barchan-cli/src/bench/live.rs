@@ -4,6 +4,7 @@
 use super::{Context, Figures, figures, settled};
 use crate::failure::Failure;
 use crate::view::no_thread;
+use barchan::scene::Time;
 use barchan::step::Simulation;
 use barchan_view::live::{Next, Spectator, Watch, WatchOptions};
 use barchan_view::server::{Controls, Hub, Limits, ListenAddress, Server};
@@ -28,7 +29,7 @@ pub(super) fn run(context: &Context) -> Result<Figures, Failure> {
     let hub = Arc::new(Hub::new(&json!({ "name": "bench" }), Controls::default()));
     let place = ListenAddress { port: Some(0), ..ListenAddress::default() };
     let server = Server::start(place, String::new(), Arc::clone(&hub), Limits::default()).map_err(no_thread)?;
-    let options = WatchOptions { steps_total: u64::MAX, ..WatchOptions::default() };
+    let options = WatchOptions { time: Time { end: f64::INFINITY, ..Time::default() }, ..WatchOptions::default() };
     let mut watch = Watch::new(hub, BTreeMap::new(), options).map_err(no_thread)?;
 
     let mut plain = Vec::new();

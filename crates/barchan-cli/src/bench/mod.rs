@@ -4,6 +4,7 @@
 //! STREAM triad moves in the time that an item takes, on one thread of the same machine in the
 //! same run. Benches are programs, not tests: nothing here fails because a machine is slow.
 
+mod accuracy;
 mod bed;
 mod checkpoint;
 mod detect;
@@ -64,6 +65,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
     Bench { name: "general", summary: "general contacts against round ones", run: general::run },
     Bench { name: "physics", summary: "what bodies do at the defaults, beside known answers", run: physics::run },
+    Bench { name: "accuracy", summary: "errors and costs of steps, laws and tolerances in flows", run: accuracy::run },
     Bench { name: "memory", summary: "peak memory a body on the million", run: memory::run },
     Bench { name: "checkpoint", summary: "a checkpoint of the million, against its raw bytes", run: checkpoint::run },
     Bench { name: "frames", summary: "taking and writing a frame of the million", run: frames::run },

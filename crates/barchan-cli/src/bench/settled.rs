@@ -28,7 +28,7 @@ pub(super) fn bed(bodies: usize, cache: &Path) -> Result<World, Failure> {
         return Ok(simulation.world);
     }
     note(format_args!("  settling {bodies} spheres (once; kept in {})", path.display()));
-    for _ in 0..(SETTLING / scene.time.step).round() as usize {
+    while simulation.world.time < SETTLING - 0.5 * simulation.h() {
         simulation.step()?;
     }
     save(&path, &scene, &simulation.world)?;
@@ -38,6 +38,11 @@ pub(super) fn bed(bodies: usize, cache: &Path) -> Result<World, Failure> {
 /// The options with which beds are stepped.
 pub(super) fn options() -> Result<StepOptions, Failure> {
     Ok(StepOptions::from(&scene(1000)?))
+}
+
+/// The length of their steps, s.
+pub(super) fn length(options: &StepOptions) -> f64 {
+    options.step.fixed().unwrap_or(1e-3)
 }
 
 /// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box. If they are to be general

@@ -63,7 +63,7 @@ fn overlaps(simulation: &mut Simulation) -> Vec<String> {
 /// Whether bodies fall or fly too far in a step.
 fn long_step(scene: &Scene, simulation: &Simulation) -> Option<String> {
     let bodies = &simulation.world.bodies;
-    let h = scene.time.step;
+    let h = scene.time.step.fixed()?;
     let moving = (0..bodies.len()).filter(|&i| bodies.inverse_mass()[i] > 0.0);
     let radii = |i: usize, length: f64| length / bodies.shape()[i].bounding_radius().unwrap_or(f64::INFINITY);
     let ways = moving.map(|i| [radii(i, scene.gravity.length() * h * h), radii(i, bodies.velocity[i].length() * h)]);

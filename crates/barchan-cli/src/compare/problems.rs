@@ -40,7 +40,7 @@ pub(super) fn gather(args: &CompareArgs) -> Result<Vec<Named>, Failure> {
 fn step_of(name: &str, args: &CompareArgs) -> Result<Named, Failure> {
     let target = Target::load(name, args.set.clone())?;
     let scene = &target.scene;
-    let step = args.step.unwrap_or_else(|| STEP.min(scene.time.steps().max(1)));
+    let step = args.step.unwrap_or_else(|| STEP.min(scene.time.steps().unwrap_or(STEP).max(1)));
     note(format_args!("{}: on the way to step {step}", scene.name));
     let mut simulation = Simulation::from_scene(scene).map_err(|error| target.blame(error))?;
     for _ in 1..step {

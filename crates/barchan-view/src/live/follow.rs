@@ -1,11 +1,11 @@
 //! A run that is written down, finished or under way in another process: its frames as a film, and its
 //! table as it grows.
 
+use super::about;
 use super::run_state::RunState;
 use super::stored_scene::StoredScene;
 use super::stream::FrameStream;
 use super::table::Table;
-use super::{about, end};
 use crate::server::{Controls, Hub, Seek, Wishes};
 use barchan::output::{FrameError, StepRow, StoredFrames};
 use serde_json::{Value, json};
@@ -327,7 +327,7 @@ impl Follow {
             "message": self.message(),
             "step": self.step,
             "time": self.frames.times().get(self.index).copied().unwrap_or(0.0),
-            "end": self.scene.scene().map(end),
+            "end": self.scene.scene().map(|scene| scene.time.last()),
             "bodies": self.bodies,
             "missed": self.missed,
             "judged": self.rows,

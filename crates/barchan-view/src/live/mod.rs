@@ -49,16 +49,11 @@ pub fn about(scene: &Scene, kind: &str) -> Value {
         "name": scene.name,
         "description": scene.description,
         "step": scene.time.step,
-        "end": end(scene),
+        "end": scene.time.last(),
         "tolerance": scene.solver.tolerance,
         "solver": scene.solver.name.name(),
         "materials": scene.material.iter().map(|material| &material.name).collect::<Vec<_>>(),
     })
-}
-
-/// The simulated time at the end of a scene.
-fn end(scene: &Scene) -> f64 {
-    scene.time.steps() as f64 * scene.time.step
 }
 
 /// The page of a live view, for what [`about`] says.

@@ -67,7 +67,7 @@ impl RunState {
 
     /// What viewers are told of it: the step of its table at which it is, too.
     pub(super) fn told(self, text: &str, step: u64, scene: Option<&Scene>) -> Value {
-        json!({ "state": self.name(), "text": text, "step": step, "steps": scene.map(|scene| scene.time.steps()) })
+        json!({ "state": self.name(), "text": text, "step": step, "steps": scene.and_then(|scene| scene.time.steps()) })
     }
 }
 

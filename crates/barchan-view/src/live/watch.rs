@@ -4,7 +4,7 @@ use super::run_state::RunState;
 use super::stream::FrameStream;
 use crate::server::{Hub, Wishes};
 use barchan::output::StepRow;
-use barchan::scene::Scene;
+use barchan::scene::{Scene, Time};
 use barchan::step::{Simulation, StepReport};
 use barchan::world::Energy;
 use serde_json::json;
@@ -42,8 +42,8 @@ pub enum Next {
 /// How it begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WatchOptions {
-    /// Steps of the whole run.
-    pub steps_total: u64,
+    /// Step and end of the whole run.
+    pub time: Time,
     /// Standing still.
     pub paused: bool,
     /// Simulated seconds a second at most; as fast as it can without one.
@@ -70,7 +70,7 @@ impl Ending {
 pub struct Watch {
     hub: Arc<Hub>,
     stream: FrameStream,
-    steps_total: u64,
+    time: Time,
     paused: bool,
     speed: Option<f64>,
     /// Single steps still to be taken.
@@ -115,12 +115,12 @@ impl Watch {
     /// If there is no thread to be had for frames.
     pub fn new(hub: Arc<Hub>, parameters: BTreeMap<String, f64>, options: WatchOptions) -> io::Result<Self> {
         let stream = FrameStream::start(Arc::clone(&hub))?;
-        let WatchOptions { steps_total, paused, speed } = options;
+        let WatchOptions { time, paused, speed } = options;
         let now = Instant::now();
         Ok(Self {
             hub,
             stream,
-            steps_total,
+            time,
             paused,
             speed,
             single: 0,
@@ -261,7 +261,7 @@ impl Watch {
     }
 
     fn is_over(&self) -> bool {
-        self.failure.is_some() || self.figures.step >= self.steps_total
+        self.failure.is_some() || self.time.is_over(self.figures.step, self.figures.time)
     }
 
     fn stands(&self) -> bool {
@@ -311,7 +311,7 @@ impl Watch {
             "state": state,
             "message": self.failure,
             "step": step,
-            "steps": self.steps_total,
+            "steps": self.time.steps(),
             "time": time,
             "bodies": bodies,
             "contacts": contacts,

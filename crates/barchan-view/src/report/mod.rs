@@ -186,7 +186,7 @@ impl RunFiles {
 
     /// How the run ended, in a word and in a sentence.
     fn status(&self, failure: Option<&str>) -> (&'static str, String) {
-        let planned = self.scene.as_ref().map(|scene| scene.time.steps());
+        let planned = self.scene.as_ref().and_then(|scene| scene.time.steps());
         let of = |steps: u64| planned.map_or(steps.to_string(), |planned| format!("{steps} of {planned}"));
         match (&self.summary, failure) {
             (_, Some(failure)) => ("failed", format!("The run failed: {failure}")),

@@ -3,7 +3,7 @@
 use crate::client::{self, Client, Door, exchange, host, serve, status};
 use barchan::run::{Run, RunOptions};
 use barchan::scenario;
-use barchan::scene::Scene;
+use barchan::scene::{Scene, Time};
 use barchan_view::live::{self, Next, Outcome, Show, Watch, WatchOptions};
 use barchan_view::server::{Controls, Hub, Limits, Server};
 use barchan_view::wire;
@@ -18,6 +18,11 @@ use std::time::{Duration, Instant};
 fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
     let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     scenario::find(name).unwrap().scene(&set).unwrap()
+}
+
+/// So many steps.
+fn steps(count: u32) -> Time {
+    Time { step: 1.0.into(), end: f64::from(count), ..Time::default() }
 }
 
 /// A scene that is shown while `viewers` do what they do.
@@ -58,7 +63,7 @@ fn head(frame: &[u8]) -> Value {
 #[test]
 fn a_viewer_sees_and_steers() {
     let scene = scene("sedimentation", &[("bodies", "60"), ("time.end", "100")]);
-    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: Some(1.0) };
+    let options = WatchOptions { time: scene.time, paused: true, speed: Some(1.0) };
     let outcome = shown(&scene, options, |server| {
         let mut client = Client::new(Door::of(server));
         let hello = client.hear("hello");
@@ -104,7 +109,7 @@ fn a_viewer_sees_and_steers() {
 #[test]
 fn a_parameter_changes_the_physics() {
     let scene = scene("bounce", &[("height", "1000"), ("time.end", "10")]);
-    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
+    let options = WatchOptions { time: scene.time, paused: true, speed: None };
     shown(&scene, options, |server| {
         let mut client = Client::new(Door::of(server));
         let columns = client.hear("hello")["columns"].clone();
@@ -135,7 +140,7 @@ fn a_parameter_changes_the_physics() {
 #[test]
 fn at_its_end_it_rests_and_can_be_reset() {
     let scene = scene("bounce", &[("time.end", "0.01")]);
-    let options = WatchOptions { steps_total: scene.time.steps(), paused: false, speed: None };
+    let options = WatchOptions { time: scene.time, paused: false, speed: None };
     let outcome = shown(&scene, options, |server| {
         let mut client = Client::new(Door::of(server));
         let end = client.until(|status| status["state"] == "ended");
@@ -158,7 +163,7 @@ fn at_its_end_it_rests_and_can_be_reset() {
 fn what_cannot_go_on_says_why() {
     let mut scene = scene("bounce", &[]);
     scene.body[1].force = Some(barchan::DVec3::X * 1e200);
-    let options = WatchOptions { steps_total: 1000, ..WatchOptions::default() };
+    let options = WatchOptions { time: steps(1000), ..WatchOptions::default() };
     shown(&scene, options, |server| {
         let mut client = Client::new(Door::of(server));
         let failed = client.until(|status| status["state"] == "failed");
@@ -178,7 +183,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
     let server = serve(&hub, Limits::default());
     let door = Door::of(&server);
     let mut watch =
-        Watch::new(Arc::clone(&hub), BTreeMap::new(), WatchOptions { steps_total: 250, ..WatchOptions::default() })
+        Watch::new(Arc::clone(&hub), BTreeMap::new(), WatchOptions { time: steps(250), ..WatchOptions::default() })
             .unwrap();
     let over = AtomicBool::new(false);
     let frames = std::thread::scope(|scope| {
@@ -215,7 +220,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
         let summary = run
             .complete(|progress| {
                 watch.stepped(progress.simulation, progress.report, progress.missed);
-                if progress.step == progress.steps_total {
+                if progress.is_last {
                     over.store(true, Ordering::SeqCst);
                 } else {
                     assert_eq!(watch.next(progress.simulation, || false), Next::Step);
@@ -236,7 +241,7 @@ fn the_result_is_the_same_with_viewers_of_all_kinds() {
 #[test]
 fn the_scene_can_be_kept_as_it_is_now() {
     let scene = scene("bounce", &[("time.end", "0.05")]);
-    let options = WatchOptions { steps_total: scene.time.steps(), paused: true, speed: None };
+    let options = WatchOptions { time: scene.time, paused: true, speed: None };
     let mut kept = String::new();
     let outcome = shown(&scene, options, |server| {
         let door = Door::of(server);
@@ -270,7 +275,7 @@ fn the_last_frame_and_the_last_word_reach_everybody() {
     let hub = Arc::new(Hub::new(&live::about(&scene, "run"), Controls::default()));
     let mut server = serve(&hub, Limits::default());
     let door = Door::of(&server);
-    let watch_options = WatchOptions { steps_total: 3, ..WatchOptions::default() };
+    let watch_options = WatchOptions { time: steps(3), ..WatchOptions::default() };
     let mut watch = Watch::new(hub, BTreeMap::new(), watch_options).unwrap();
     let mut early = Client::new(door);
     early.hear("hello");

@@ -14,10 +14,18 @@ pub fn engine() -> String {
 }
 
 /// What makes parts a checkpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CheckpointHead {
     /// Steps done.
     pub step: u64,
+    /// Simulated time.
+    pub time: f64,
+    /// The length of the last step.
+    pub length: f64,
+    /// Frames that were due so far,
+    pub frames: u64,
+    /// and the step of the last of them.
+    pub last_frame: Option<u64>,
     /// Whether the run had come to its end, with the last frame and the picture.
     pub is_end: bool,
     /// The scene as it was run.
@@ -54,9 +62,11 @@ impl Pack for PartNote {
 impl CheckpointHead {
     /// The bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Self { step, is_end, scene, engine, parts } = self;
+        let Self { step, time, length, frames, last_frame, is_end, scene, engine, parts } = self;
         let mut bytes = seal::begin();
-        step.pack(&mut bytes);
+        [*step, *frames].pack(&mut bytes);
+        [*time, *length].pack(&mut bytes);
+        last_frame.pack(&mut bytes);
         is_end.pack(&mut bytes);
         engine.pack(&mut bytes);
         scene.pack(&mut bytes);
@@ -81,7 +91,9 @@ impl CheckpointHead {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let step = from.take()?;
+        let [step, frames] = from.take()?;
+        let [time, length]: [f64; 2] = from.take()?;
+        let last_frame = from.take()?;
         let is_end = from.take()?;
         let engine = from.take()?;
         let scene = from.take()?;
@@ -89,7 +101,8 @@ impl CheckpointHead {
         for _ in 0..from.take::<u64>()? {
             parts.push(from.take()?);
         }
-        Some(Self { step, is_end, scene, engine, parts })
+        let is_valid = time.is_finite() && length.is_finite();
+        is_valid.then_some(Self { step, time, length, frames, last_frame, is_end, scene, engine, parts })
     }
 
     /// The cuts between the ranges of ranks, where there are any.
@@ -118,6 +131,10 @@ mod tests {
         let note = |length| PartNote { length, checksum: !length, first_key: Some(length << 7) };
         CheckpointHead {
             step: 500,
+            time: 0.1 + 0.2,
+            length: 1e-3,
+            frames: 7,
+            last_frame: Some(490),
             is_end: true,
             scene: Scene::default().to_toml(),
             engine: engine(),

@@ -9,9 +9,11 @@ pub mod impact;
 pub mod integrate;
 pub mod options;
 pub mod recover;
+pub mod step_length;
 
 pub use arms::ContactArms;
 pub use assemble::{Assembly, AssemblyInput, FreeMotion};
 pub use impact::{ImpactInput, Impacts};
 pub use options::{ContactOptions, Integrator};
 pub use recover::Recovery;
+pub use step_length::StepLength;

@@ -57,8 +57,8 @@ pub use picture::{
 pub use run_directory::{RunDirectory, default_path};
 pub use steps::{StepRow, StepsWriter};
 pub use summary::{
-    CheckpointSummary, LostSummary, RunSeconds, SolverSummary, SteppingSummary, Summary, WorstOverlap, hash_text,
-    peak_rss_bytes,
+    CheckpointSummary, LengthSummary, LostSummary, RunSeconds, SolverSummary, SteppingSummary, Summary, WorstOverlap,
+    hash_text, peak_rss_bytes,
 };
 pub(crate) use vtk::indexed_times;
 pub use vtk::{

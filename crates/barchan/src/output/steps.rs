@@ -83,6 +83,8 @@ columns! {
     step: u64,
     /// Simulated time at its end.
     time: f64,
+    /// Length of the step.
+    length: f64,
     /// Bodies in the world.
     bodies: u64,
     /// Contacts handed to the solver.
@@ -140,6 +142,7 @@ impl StepRow {
         Self {
             step,
             time,
+            length: report.length,
             bodies: report.bodies as u64,
             contacts: report.contacts as u64,
             iterations: solver.iterations.into(),
@@ -264,8 +267,8 @@ mod tests {
         assert!(text.ends_with('\n'));
         let mut lines = text.lines().map(|l| l.split(',').collect::<Vec<_>>());
         let header = lines.next().unwrap();
-        assert_eq!(header.len(), 25);
-        assert_eq!((header[0], header[24]), ("step", "seconds_checkpoint"));
+        assert_eq!(header.len(), 26);
+        assert_eq!((header[0], header[25]), ("step", "seconds_checkpoint"));
         let rows: Vec<_> = lines.collect();
         assert_eq!(rows.len(), 2000);
         assert!(rows.iter().all(|r| r.len() == header.len()));

@@ -4,6 +4,7 @@
 use super::atomic::write_whole;
 use super::human::{bytes, counted, duration, grouped, short};
 use super::{ByRank, OutputError};
+use crate::dynamics::StepLength;
 use crate::narrow::Penetration;
 use crate::world::Energy;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -151,12 +152,74 @@ impl WorstOverlap {
 /// How a run was stepped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteppingSummary {
-    /// Length of a step, s.
-    pub step: f64,
+    /// Length of a step, s, or `"auto"`.
+    pub step: StepLength,
+    /// The lengths that steps had.
+    #[serde(default)]
+    pub lengths: LengthSummary,
     /// How positions follow from velocities.
     pub integrator: String,
     /// The friction law.
     pub friction: String,
+}
+
+/// How long the steps of a run were, and how long they should have been.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LengthSummary {
+    /// The shortest, s; 0 before the first.
+    pub shortest: f64,
+    /// The longest, s.
+    pub longest: f64,
+    /// How often a fixed length was compared with what happened,
+    pub looks: u64,
+    /// how often it was far too long,
+    pub coarse: u64,
+    /// and the shortest length that was advised then, s.
+    pub advised: Option<f64>,
+}
+
+impl LengthSummary {
+    /// A step that is longer than the advised one by this factor is far too long.
+    const COARSE: f64 = 4.0;
+    /// Looks that may find it so, of all: single impacts do not matter.
+    const EXCUSED: f64 = 0.05;
+
+    /// Takes the length of a step, and the one that was advised for it, if that was looked at.
+    pub fn add(&mut self, length: f64, advised: Option<f64>) {
+        self.shortest = if self.longest > 0.0 { self.shortest.min(length) } else { length };
+        self.longest = self.longest.max(length);
+        self.looks += u64::from(advised.is_some());
+        if let Some(advised) = advised.filter(|advised| length > Self::COARSE * advised) {
+            self.coarse += 1;
+            self.advised = Some(self.advised.map_or(advised, |least| least.min(advised)));
+        }
+    }
+
+    /// Whether steps are too long for what happens.
+    pub fn is_coarse(&self) -> bool {
+        self.coarse as f64 > Self::EXCUSED * self.looks as f64
+    }
+
+    /// What a user must know; `None` if steps are short enough.
+    pub fn warning(&self) -> Option<String> {
+        let advised = self.advised.filter(|_| self.is_coarse())?;
+        let percent = (100.0 * self.coarse as f64 / self.looks as f64).round();
+        Some(format!(
+            "the step of {} s was far too long for what happened in {} % of the run, where steps down to {:.1e} s were \
+             needed: see time.step = \"auto\"",
+            short(self.longest),
+            short(percent),
+            advised
+        ))
+    }
+
+    /// In words, for steps that are so long by choice or by rule.
+    fn in_words(&self, step: StepLength) -> String {
+        match step {
+            StepLength::Fixed(h) => format!("{} s a step", short(h)),
+            StepLength::Auto => format!("steps of {} to {} s (auto)", short(self.shortest), short(self.longest)),
+        }
+    }
 }
 
 /// The checkpoints of a run.
@@ -294,8 +357,9 @@ impl Summary {
                 grouped(self.worst_overlap.step)
             ),
         );
-        let SteppingSummary { step, integrator, friction } = &self.stepping;
-        line("stepping", format!("{} s a step, integrator {integrator}, friction {friction}", short(*step)));
+        let SteppingSummary { step, lengths, integrator, friction } = &self.stepping;
+        let lengths = lengths.in_words(*step);
+        line("stepping", format!("{lengths}, integrator {integrator}, friction {friction}"));
         let others = solver.taken.keys().filter(|name| **name != solver.name);
         let others: Vec<_> = others.map(String::as_str).collect();
         let choice = if others.is_empty() { String::new() } else { format!(" took {}", others.join(" and ")) };
@@ -362,6 +426,7 @@ impl Summary {
             ));
         }
         warnings.extend(self.worst_overlap.warning());
+        warnings.extend(self.stepping.lengths.warning());
         if !(self.energy.kinetic.is_finite() && self.energy.potential.is_finite()) {
             warnings.push("the energy is not finite: the result is not to be trusted".into());
         }
@@ -435,7 +500,12 @@ mod tests {
             max_penetration: 3.2e-4,
             mean_penetration: 1e-6,
             worst_overlap: WorstOverlap { radii: 0.01, depth: 4e-4, step: 7 },
-            stepping: SteppingSummary { step: 1e-3, integrator: "middle".into(), friction: "coulomb".into() },
+            stepping: SteppingSummary {
+                step: 1e-3.into(),
+                lengths: LengthSummary { shortest: 1e-3, longest: 1e-3, looks: 38, ..LengthSummary::default() },
+                integrator: "middle".into(),
+                friction: "coulomb".into(),
+            },
             solver,
             lost: LostSummary::default(),
             seconds,

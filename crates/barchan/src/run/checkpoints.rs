@@ -21,7 +21,7 @@ impl Run {
     /// What comes after the last step. A run that was interrupted is kept before anything else is
     /// written: whoever is in a hurry may interrupt that, too.
     pub(super) fn end(&mut self) -> Result<(), RunError> {
-        if self.tally.steps < self.steps_total {
+        if !self.is_over() {
             self.take_last_checkpoint(false)?;
             return self.record_end();
         }
@@ -40,7 +40,7 @@ impl Run {
         let step = self.tally.steps;
         let due = writer.due_by_steps(step) || votes.due && !writer.is_pending();
         // At the end there will be one anyway.
-        if due && step < self.steps_total { self.take_checkpoint(false) } else { Ok(()) }
+        if due && !self.is_over() { self.take_checkpoint(false) } else { Ok(()) }
     }
 
     /// Waits until the pending checkpoint, if there is one, is on the disk.
@@ -81,7 +81,18 @@ impl Run {
         let before = before?;
         let waited = Instant::now();
         let scene = if self.simulation.comm().rank() == 0 { self.scene.to_toml() } else { String::new() };
-        let head = CheckpointHead { step: self.tally.steps, is_end, scene, engine: engine(), parts: Vec::new() };
+        let due = recorder.due_frames();
+        let head = CheckpointHead {
+            step: self.tally.steps,
+            time: self.tally.time,
+            length: self.simulation.h(),
+            frames: due.frames as u64,
+            last_frame: due.last,
+            is_end,
+            scene,
+            engine: engine(),
+            parts: Vec::new(),
+        };
         let total = self.seconds_before + self.started.elapsed().as_secs_f64();
         let mut record = Vec::new();
         self.tally.write(&Spent { start: self.seconds_start, total, ..recorder.spent }, &mut record);

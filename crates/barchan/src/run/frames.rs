@@ -5,6 +5,7 @@
 //! written its piece.
 
 use super::background::{Background, Job};
+use crate::checkpoint::CheckpointHead;
 use crate::comm::Reduction;
 use crate::output::{FrameWriter, OutputError, agree};
 use crate::scene::{Scene, Time};
@@ -18,14 +19,49 @@ use std::sync::mpsc::Receiver;
 pub(super) struct Frames {
     background: Background,
     rank: usize,
-    time: Time,
-    interval: f64,
+    rhythm: Rhythm,
     /// The step of the last frame.
     last: Option<u64>,
+    /// Frames that were due so far.
+    due: Past,
     /// Frames that rank 0 has completed or is about to; those of one rank are complete at once.
     complete: usize,
     /// Frames that were there when the run went on.
     before: usize,
+}
+
+/// When frames are due: with the steps in which a multiple of the interval lies, their beginnings excluded.
+#[derive(Clone, Copy, Debug)]
+struct Rhythm {
+    time: Time,
+    interval: f64,
+    /// Whole intervals that had passed when steps of chosen length were last looked at.
+    passed: f64,
+}
+
+impl Rhythm {
+    fn of(scene: &Scene) -> Self {
+        Self { time: scene.time, interval: scene.frame_interval(), passed: 0.0 }
+    }
+
+    /// The same where a run goes on at this time.
+    fn after(self, time: f64) -> Self {
+        if self.interval > 0.0 { Self { passed: intervals(time, self.interval), ..self } } else { self }
+    }
+
+    /// Whether a frame is due after this step, which is the next and ends at this time.
+    fn is_due(&mut self, step: u64, time: f64) -> bool {
+        if self.interval <= 0.0 {
+            return false;
+        }
+        match self.time.step.fixed() {
+            Some(h) => frame_due(step, h, self.interval),
+            None => {
+                let before = std::mem::replace(&mut self.passed, intervals(time, self.interval));
+                self.passed > before
+            }
+        }
+    }
 }
 
 /// What a run that goes on after a checkpoint has of its frames.
@@ -34,7 +70,7 @@ pub(super) struct Past {
     /// How many.
     pub(super) frames: usize,
     /// The step of the last.
-    last: Option<u64>,
+    pub(super) last: Option<u64>,
 }
 
 impl Past {
@@ -44,28 +80,49 @@ impl Past {
     ///
     /// # Errors
     /// If one that was due is not there, in words.
-    pub(super) fn of(scene: &Scene, step: u64, times: &[f64]) -> Result<Self, String> {
-        let Time { step: h, .. } = scene.time;
-        let interval = scene.frame_interval();
+    pub(super) fn of(scene: &Scene, head: &CheckpointHead, times: &[f64]) -> Result<Self, String> {
+        let mut past = match scene.time.step.fixed() {
+            Some(h) => Self::at_fixed_steps(h, scene.frame_interval(), head.step, times)?,
+            None => Self::as_noted(head, times)?,
+        };
         // Times are sums of steps, with the rounding of sums.
-        let is_at = |k: usize, step: u64| times.get(k).is_some_and(|time| (time - step as f64 * h).abs() < 0.5 * h);
-        let mut past = Self::default();
-        if interval > 0.0 {
-            for due_at in (0..=step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
-                let k = past.frames;
-                let due = due_at as f64 * h;
-                if !is_at(k, due_at) {
-                    let found = times.get(k).map_or("is missing".into(), |time| format!("is of time {time}"));
-                    return Err(format!("frame {k} {found}, where one of time {due} is expected"));
-                }
-                past = Self { frames: k + 1, last: Some(due_at) };
-            }
-        }
-        let is_end = step == scene.time.steps() && past.last != Some(step);
-        if is_end && is_at(past.frames, step) {
-            past = Self { frames: past.frames + 1, last: Some(step) };
+        let is_at = |time: &f64| (time - head.time).abs() < 0.5 * head.length;
+        let is_end = scene.time.is_over(head.step, head.time) && past.last != Some(head.step);
+        if is_end && times.get(past.frames).is_some_and(is_at) {
+            past = Self { frames: past.frames + 1, last: Some(head.step) };
         }
         Ok(past)
+    }
+
+    /// Of steps of one length.
+    fn at_fixed_steps(h: f64, interval: f64, step: u64, times: &[f64]) -> Result<Self, String> {
+        let mut past = Self::default();
+        if interval <= 0.0 {
+            return Ok(past);
+        }
+        let is_at = |k: usize, step: u64| times.get(k).is_some_and(|time| (time - step as f64 * h).abs() < 0.5 * h);
+        for due_at in (0..=step).filter(|&step| step == 0 || frame_due(step, h, interval)) {
+            let k = past.frames;
+            let due = due_at as f64 * h;
+            if !is_at(k, due_at) {
+                let found = times.get(k).map_or("is missing".into(), |time| format!("is of time {time}"));
+                return Err(format!("frame {k} {found}, where one of time {due} is expected"));
+            }
+            past = Self { frames: k + 1, last: Some(due_at) };
+        }
+        Ok(past)
+    }
+
+    /// Of steps whose lengths were chosen, the checkpoint has counted them.
+    fn as_noted(head: &CheckpointHead, times: &[f64]) -> Result<Self, String> {
+        let frames = usize::try_from(head.frames).unwrap_or(usize::MAX);
+        if times.len() < frames {
+            return Err(format!("there are {} frames, where {frames} are expected", times.len()));
+        }
+        match times[..frames].iter().find(|time| **time > head.time + 0.5 * head.length) {
+            Some(time) => Err(format!("a frame is of time {time}, after the checkpoint of time {}", head.time)),
+            None => Ok(Self { frames, last: head.last_frame }),
+        }
     }
 
     /// Appends it, for other ranks.
@@ -96,26 +153,32 @@ impl Frames {
             Job::Complete(frames) => writer.complete(*frames),
         })?;
         let complete = if rank == 0 && ranks > 1 { 0 } else { usize::MAX };
-        let time = scene.time;
-        let interval = scene.frame_interval();
-        Ok(Self { background, rank, time, interval, last: None, complete, before: 0 })
+        let rhythm = Rhythm::of(scene);
+        Ok(Self { background, rank, rhythm, last: None, due: Past::default(), complete, before: 0 })
     }
 
-    /// The same where some are there already.
-    pub(super) fn after(self, past: Past) -> Self {
-        Self { last: past.last, before: past.frames, complete: self.complete.max(past.frames), ..self }
+    /// The same at this time, where some are there already.
+    pub(super) fn after(self, past: Past, time: f64) -> Self {
+        let complete = self.complete.max(past.frames);
+        let rhythm = self.rhythm.after(time);
+        Self { last: past.last, due: past, before: past.frames, complete, rhythm, ..self }
+    }
+
+    /// Frames that were due so far.
+    pub(super) fn due(&self) -> Past {
+        self.due
     }
 
     /// Takes the frame of time zero, unless the last state is the only frame.
     pub(super) fn start(&mut self, simulation: &Simulation) -> Result<(), OutputError> {
-        if self.interval > 0.0 { self.take(0, simulation) } else { Ok(()) }
+        if self.rhythm.interval > 0.0 { self.take_due(0, simulation) } else { Ok(()) }
     }
 
     /// Takes a frame if it is time for one. An error may be known to this rank only, and the caller
     /// must tell the others.
     pub(super) fn step(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
-        if self.interval > 0.0 && frame_due(step, self.time.step, self.interval) {
-            self.take(step, simulation)
+        if self.rhythm.is_due(step, simulation.world.time) {
+            self.take_due(step, simulation)
         } else {
             self.background.poll()
         }
@@ -173,57 +236,70 @@ impl Frames {
         }
     }
 
+    fn take_due(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
+        self.due = Past { frames: self.due.frames + 1, last: Some(step) };
+        self.take(step, simulation)
+    }
+
     fn take(&mut self, step: u64, simulation: &Simulation) -> Result<(), OutputError> {
         self.last = Some(step);
         self.background.write(|frame| frame.capture(simulation, self.rank as u32))
     }
 }
 
-/// Whether a multiple of the interval lies in this step, its beginning excluded. A hair of
-/// slack: ten steps of 0.1 count as one of 1.
+/// Whether a multiple of the interval lies in this step, its beginning excluded.
 fn frame_due(step: u64, h: f64, interval: f64) -> bool {
-    let intervals = |step: u64| (step as f64 * h / interval * (1.0 + 1e-12)).floor();
-    step > 0 && intervals(step) > intervals(step - 1)
+    step > 0 && intervals(step as f64 * h, interval) > intervals((step - 1) as f64 * h, interval)
+}
+
+/// How many whole intervals there are until a time. A hair of slack: ten steps of 0.1 count as one of 1.
+fn intervals(time: f64, interval: f64) -> f64 {
+    (time / interval * (1.0 + 1e-12)).floor()
 }
 
 /// How many frames a scene asks for: at time zero, at the interval, and at the end; or at the end
-/// alone.
+/// alone. Where steps are chosen on the way, one more than that at most.
 pub fn frame_count(scene: &Scene) -> u64 {
     let interval = scene.frame_interval();
-    let steps = scene.time.steps();
     if interval <= 0.0 {
         return 1;
     }
-    if interval <= scene.time.step {
+    let Some((h, steps)) = scene.time.step.fixed().zip(scene.time.steps()) else {
+        let full = intervals(scene.time.end, interval);
+        return 1 + full as u64 + u64::from(full * interval < scene.time.end * (1.0 - 1e-12));
+    };
+    if interval <= h {
         return steps.saturating_add(1);
     }
-    let full = (steps as f64 * scene.time.step / interval * (1.0 + 1e-12)).floor() as u64;
-    1 + full + u64::from(steps > 0 && !frame_due(steps, scene.time.step, interval))
+    let full = intervals(steps as f64 * h, interval) as u64;
+    1 + full + u64::from(steps > 0 && !frame_due(steps, h, interval))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamics::StepLength;
 
     #[test]
     fn frames_come_at_their_interval_and_are_foretold() {
         for (h, end, interval) in
             [(0.1, 1.0, 0.2), (1e-3, 0.6, 0.02), (0.1, 1.0, 0.3), (0.1, 1.0, 0.01), (0.1, 1.0, 5.0), (0.1, 0.0, 0.2)]
         {
-            let mut scene = Scene { time: Time { step: h, end, ..Time::default() }, ..Scene::default() };
+            let mut scene = Scene { time: Time { step: h.into(), end, ..Time::default() }, ..Scene::default() };
             scene.output.frame_interval = Some(interval);
-            let steps = scene.time.steps();
+            let steps = scene.time.steps().unwrap();
             let due = (1..=steps).filter(|&k| frame_due(k, h, interval)).count() as u64;
             let last = u64::from(steps > 0 && !frame_due(steps, h, interval));
             assert_eq!(frame_count(&scene), 1 + due + last, "{h} {end} {interval}");
         }
         let scene = |interval, end| {
-            let mut scene = Scene { time: Time { step: 0.1, end, ..Time::default() }, ..Scene::default() };
+            let mut scene = Scene { time: Time { step: 0.1.into(), end, ..Time::default() }, ..Scene::default() };
             scene.output.frame_interval = Some(interval);
             scene
         };
-        let past = |scene: &Scene, step, times: &[f64]| {
-            Past::of(scene, step, times).map(|Past { frames, last }| (frames, last))
+        let past = |scene: &Scene, step: u64, times: &[f64]| {
+            let head = CheckpointHead { step, time: step as f64 * 0.1, length: 0.1, ..CheckpointHead::default() };
+            Past::of(scene, &head, times).map(|Past { frames, last }| (frames, last))
         };
         let times = [0.0, 0.3, 0.1 + 0.2 + 0.3, 0.7];
         assert_eq!(past(&scene(0.3, 1.0), 7, &times), Ok((3, Some(6))));
@@ -244,5 +320,37 @@ mod tests {
         sent.pack(&mut bytes);
         assert_eq!(Past::unpack(&bytes), Some(sent));
         assert!(frame_due(2, 0.1, 0.2) && !frame_due(1, 0.1, 0.2) && frame_due(20, 1e-3, 0.02));
+    }
+
+    #[test]
+    fn frames_of_steps_of_any_length_are_counted() {
+        let mut scene =
+            Scene { time: Time { step: StepLength::Auto, end: 1.0, ..Time::default() }, ..Scene::default() };
+        scene.output.frame_interval = Some(0.3);
+        assert_eq!(frame_count(&scene), 5);
+        let mut rhythm = Rhythm::of(&scene);
+        let due: Vec<u64> = (1..)
+            .zip([0.1, 0.29, 0.31, 0.5, 0.95, 1.02])
+            .filter(|&(k, t)| rhythm.is_due(k, t))
+            .map(|(k, _)| k)
+            .collect();
+        assert_eq!(due, [3, 5]);
+        assert!(Rhythm::of(&scene).after(0.31).is_due(4, 0.6));
+        assert!(!Rhythm::of(&scene).after(0.31).is_due(4, 0.5));
+        let head = |step, time, frames, last| CheckpointHead {
+            step,
+            time,
+            length: 0.1,
+            frames,
+            last_frame: last,
+            ..CheckpointHead::default()
+        };
+        let times = [0.0, 0.31, 0.95, 1.02];
+        let past =
+            |head: &CheckpointHead, times: &[f64]| Past::of(&scene, head, times).map(|past| (past.frames, past.last));
+        assert_eq!(past(&head(4, 0.5, 2, Some(3)), &times), Ok((2, Some(3))));
+        assert_eq!(past(&head(6, 1.02, 3, Some(5)), &times), Ok((4, Some(6))));
+        assert!(past(&head(4, 0.5, 2, Some(3)), &times[..1]).unwrap_err().starts_with("there are 1 frames"));
+        assert!(past(&head(4, 0.5, 3, Some(3)), &times).unwrap_err().starts_with("a frame is of time 0.95"));
     }
 }

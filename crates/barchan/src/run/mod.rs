@@ -18,7 +18,7 @@
 //! let run = Run::start(&scene, &RunOptions { steps: Some(100), ..RunOptions::default() })?;
 //! // .record_in(RunDirectory::create("runs/bounce", false)?)? would leave files behind.
 //! let summary = run.to_end(|progress| {
-//!     assert!(progress.time <= progress.end);
+//!     assert!(progress.share <= 1.0);
 //!     ControlFlow::Continue(())
 //! })?;
 //! assert_eq!(summary.steps, 100);
@@ -63,8 +63,12 @@ use tally::Tally;
 pub struct Progress<'a> {
     /// Steps done.
     pub step: u64,
-    /// Steps of the whole run.
-    pub steps_total: u64,
+    /// Steps of the whole run; `None` where their length is chosen on the way.
+    pub steps_total: Option<u64>,
+    /// How much of the run is done, from 0 to 1.
+    pub share: f64,
+    /// Whether this was the last step.
+    pub is_last: bool,
     /// Simulated time now.
     pub time: f64,
     /// Simulated time at the end of the run.
@@ -73,6 +77,8 @@ pub struct Progress<'a> {
     pub missed: u64,
     /// The deepest overlap so far, in the smaller radius of its two bodies.
     pub worst_overlap: f64,
+    /// Whether steps of a fixed length are too long for what happens.
+    pub is_coarse: bool,
     /// Bodies so far that have left the cell and were removed.
     pub lost: u64,
     /// Bodies, contacts, iterations and residuals of this step, over all ranks, and the seconds of the
@@ -91,7 +97,6 @@ pub struct Progress<'a> {
 pub struct Run {
     scene: Scene,
     strict: bool,
-    steps_total: u64,
     started: Instant,
     simulation: Simulation,
     tally: Tally,
@@ -125,6 +130,7 @@ impl Run {
     /// found something says what.
     pub fn start_on(scene: &Scene, options: &RunOptions, comm: Box<dyn Communicator>) -> Result<Self, SceneError> {
         let started = Instant::now();
+        options.fit(scene)?;
         let mut scene = scene.clone();
         options.apply(&mut scene);
         let simulation = Simulation::on_ranks(&scene, comm)?;
@@ -140,7 +146,6 @@ impl Run {
         options.apply(&mut scene);
         Self {
             strict: resume::all_strict(options, simulation.comm()),
-            steps_total: scene.time.steps(),
             started: Instant::now(),
             tally: Tally::default(),
             recorder: None,
@@ -187,7 +192,7 @@ impl Run {
     pub fn dump_problems(mut self, steps: impl IntoIterator<Item = u64>) -> Result<Self, DumpError> {
         self.dumps.extend(steps);
         let done = self.tally.steps;
-        let total = self.steps_total;
+        let total = self.steps_total();
         let ranks = self.simulation.comm().size();
         check_dumps(&self.dumps, done, total, ranks)?;
         Ok(self)
@@ -198,9 +203,19 @@ impl Run {
         self.recorder.as_ref().map(Recorder::directory)
     }
 
-    /// Steps of the whole run.
-    pub fn steps_total(&self) -> u64 {
-        self.steps_total
+    /// Steps of the whole run; `None` where their length is chosen on the way.
+    pub fn steps_total(&self) -> Option<u64> {
+        self.scene.time.steps()
+    }
+
+    /// How much of it is done, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.scene.time.share(self.tally.steps, self.tally.time)
+    }
+
+    /// Whether it has come to its end.
+    fn is_over(&self) -> bool {
+        self.scene.time.is_over(self.tally.steps, self.tally.time)
     }
 
     /// Steps to the end, or until `observe`, which is called after every step, breaks off on any
@@ -241,7 +256,7 @@ impl Run {
     }
 
     fn advance(&mut self, mut observe: impl FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<(), RunError> {
-        while self.tally.steps < self.steps_total {
+        while !self.is_over() {
             self.dump_problem()?;
             let report = self.step()?;
             self.tally.add(&report, self.simulation.world.time);
@@ -305,11 +320,14 @@ impl Run {
     fn progress<'a>(&'a self, report: &'a StepReport) -> Progress<'a> {
         Progress {
             step: self.tally.steps,
-            steps_total: self.steps_total,
+            steps_total: self.steps_total(),
+            share: self.share(),
+            is_last: self.is_over(),
             time: self.tally.time,
-            end: self.steps_total as f64 * self.scene.time.step,
+            end: self.scene.time.last(),
             missed: self.tally.missed(),
             worst_overlap: self.tally.worst_overlap.radii,
+            is_coarse: self.tally.lengths.is_coarse(),
             lost: self.tally.lost.bodies,
             report,
             world: &self.simulation.world,
@@ -328,7 +346,7 @@ impl Run {
 
     fn summary(&mut self) -> Summary {
         let mut summary = self.tally.summary(&self.scene, &mut self.simulation);
-        summary.interrupted = self.tally.steps < self.steps_total;
+        summary.interrupted = !self.is_over();
         let spent = self.spent();
         summary.seconds = spent.stages(summary.seconds, spent.total);
         let Origin { restarts, step, passed_over, .. } = self.origin.clone();
@@ -407,7 +425,7 @@ mod tests {
                 ControlFlow::Continue(())
             })
             .unwrap();
-        assert_eq!(seen, (1..=10).map(|k| (k, 10)).collect::<Vec<_>>());
+        assert_eq!(seen, (1..=10).map(|k| (k, Some(10))).collect::<Vec<_>>());
         assert_eq!((summary.steps, summary.bodies, summary.interrupted), (10, 50, false));
         let frames = ["checkpoints", "contacts.pvd", "frames", "frames.pvd"];
         let others = ["open_in_paraview.py", "picture.png", "scene.toml", "steps.csv", "summary.json", "walls.pvd"];

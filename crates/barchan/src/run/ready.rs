@@ -4,8 +4,9 @@
 use super::recorder::Recorder;
 use super::resume::{Found, agree_to_resume, all_strict, blame, find, note_restart, open, record, summary_of_end};
 use super::{DumpError, Origin, ResumeError, Run, RunOptions, check_dumps};
-use crate::checkpoint::{CheckpointWriter, Taken, engine, read_part};
+use crate::checkpoint::{CheckpointHead, CheckpointWriter, Taken, engine, read_part};
 use crate::comm::Communicator;
+use crate::output::human::short;
 use crate::output::{RunDirectory, Summary};
 use crate::scene::Scene;
 use crate::step::Simulation;
@@ -43,19 +44,19 @@ impl Ready {
         let started = Instant::now();
         comm.stage("restart");
         let (directory, mut scene) = open(path, &mut *comm)?;
+        options.fit(&scene)?;
         options.apply(&mut scene);
         let mut origin = Origin::default();
         let found = find(&directory, &scene, &mut *comm, &mut origin.passed_over)?;
-        let total = scene.time.steps();
         let is_at_end = match &found {
-            Some(Found { head, .. }) if head.step > total => {
-                return Err(ResumeError::Passed { step: head.step, end: total });
+            Some(Found { head, .. }) => {
+                refuse_to_go_back(&scene, head)?;
+                head.is_end && scene.time.is_over(head.step, head.time)
             }
-            Some(Found { head, .. }) => head.is_end && head.step == total,
             // A run without checkpoints may have come to its end, too.
             None => true,
         };
-        if is_at_end && let Some(summary) = summary_of_end(&directory, total, &mut *comm) {
+        if is_at_end && let Some(summary) = summary_of_end(&directory, &scene, &mut *comm) {
             return Ok(Readiness::AtEnd(Box::new(summary)));
         }
         if found.is_none() {
@@ -112,7 +113,6 @@ impl Ready {
         origin.engine = Some(head.engine).filter(|other| *other != engine());
         Ok(Run {
             strict: all_strict(&options, simulation.comm()),
-            steps_total: scene.time.steps(),
             started,
             seconds_before: spent.total,
             seconds_start: spent.start + started.elapsed().as_secs_f64(),
@@ -125,6 +125,19 @@ impl Ready {
             simulation,
             scene,
         })
+    }
+}
+
+/// A run cannot end before the step that it has come to.
+fn refuse_to_go_back(scene: &Scene, head: &CheckpointHead) -> Result<(), ResumeError> {
+    let passed = |at: String, end: String| Err(ResumeError::Passed { at, end });
+    match scene.time.steps() {
+        Some(total) if head.step > total => passed(format!("step {}", head.step), format!("step {total}")),
+        // The last step reaches the end, and the one before does not.
+        None if head.time - head.length > scene.time.end => {
+            passed(format!("{} s", short(head.time)), format!("{} s", short(scene.time.end)))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -106,7 +106,7 @@ impl Recorder {
         let mut now = Frame::default();
         now.capture(simulation, rank as u32);
         writer.drop_others(&now)?;
-        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?.after(past);
+        let frames = Frames::new(writer, scene, directory.path(), rank, ranks)?.after(past, simulation.world.time);
         Ok(Self { directory, tables, frames, spent: Spent::default() })
     }
 
@@ -149,6 +149,11 @@ impl Recorder {
         let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
         self.spent.output.add(start);
         framed.and(result)
+    }
+
+    /// Frames that were due so far.
+    pub(super) fn due_frames(&self) -> Past {
+        self.frames.due()
     }
 
     /// Frames of which this rank has written its part.

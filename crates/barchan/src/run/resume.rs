@@ -36,12 +36,12 @@ pub enum ResumeError {
     #[error("{0}")]
     Refused(String),
     /// The run has passed the step at which it is to end.
-    #[error("the run is at step {step} already, and cannot end at step {end}: ask for a later end")]
+    #[error("the run is at {at} already, and cannot end at {end}: ask for a later end")]
     Passed {
         /// Where it is.
-        step: u64,
+        at: String,
         /// Where it is to end.
-        end: u64,
+        end: String,
     },
     /// Another rank says why.
     #[error("another rank has failed")]
@@ -239,7 +239,7 @@ fn look(
     }
     // What another scene has of frames does not matter: it will be refused.
     let past = match head.is_of(scene) {
-        Ok(true) => Past::of(scene, step, &remains.frames)
+        Ok(true) => Past::of(scene, &head, &remains.frames)
             .map_err(|why| blame(format!("in {}, {why}", directory.path().join("frames.pvd").display())))?,
         _ => Past::default(),
     };
@@ -327,12 +327,18 @@ pub(super) fn record(
 }
 
 /// The summary of a run that has come to its end and has said so.
-pub(super) fn summary_of_end(directory: &RunDirectory, total: u64, comm: &mut dyn Communicator) -> Option<Summary> {
+pub(super) fn summary_of_end(directory: &RunDirectory, scene: &Scene, comm: &mut dyn Communicator) -> Option<Summary> {
     let summary = if comm.rank() == 0 { directory.read_summary() } else { None };
-    let summary = summary.filter(|summary| summary.steps == total && !summary.interrupted);
+    let summary = summary.filter(|summary| is_end(scene, summary));
     let mut is_there = [f64::from(u8::from(summary.is_some()))];
     comm.all_reduce(Reduction::Max, &mut is_there);
     (is_there[0] > 0.0).then(|| summary.unwrap_or_default())
+}
+
+/// Whether a summary is that of the end of a scene.
+fn is_end(scene: &Scene, summary: &Summary) -> bool {
+    let is_there = scene.time.steps().map_or(scene.time.is_over(summary.steps, summary.time), |n| summary.steps == n);
+    is_there && !summary.interrupted
 }
 
 /// If any rank cannot go on, none can, and the first of those says why.

@@ -3,8 +3,8 @@
 use crate::comm::{Communicator, Reduction};
 use crate::narrow::Penetration;
 use crate::output::{
-    ByRank, CheckpointSummary, LostSummary, RunSeconds, Share, SolverSummary, SteppingSummary, Summary, WorstOverlap,
-    hash_text, peak_rss_bytes,
+    ByRank, CheckpointSummary, LengthSummary, LostSummary, RunSeconds, Share, SolverSummary, SteppingSummary, Summary,
+    WorstOverlap, hash_text, peak_rss_bytes,
 };
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
@@ -23,6 +23,7 @@ pub(super) struct Tally {
     taken: BTreeMap<&'static str, u64>,
     penetration: Penetration,
     pub(super) worst_overlap: WorstOverlap,
+    pub(super) lengths: LengthSummary,
     iterations: u64,
     iterations_max: u32,
     operator_applications: u64,
@@ -48,6 +49,7 @@ impl Tally {
         }
         self.penetration = report.penetration;
         self.worst_overlap.add(&report.penetration, self.steps);
+        self.lengths.add(report.length, report.advised);
         self.iterations += u64::from(solver.iterations);
         self.iterations_max = self.iterations_max.max(solver.iterations);
         self.operator_applications += u64::from(solver.operator_applications);
@@ -104,6 +106,7 @@ impl Tally {
             worst_overlap: self.worst_overlap,
             stepping: SteppingSummary {
                 step: scene.time.step,
+                lengths: self.lengths,
                 integrator: scene.time.integrator.name().into(),
                 friction: scene.solver.law().name().into(),
             },
@@ -161,6 +164,10 @@ impl Pack for Tally {
         let WorstOverlap { radii, depth, step } = *worst_overlap;
         [radii, depth].pack(out);
         step.pack(out);
+        let LengthSummary { shortest, longest, looks, coarse, advised } = self.lengths;
+        [shortest, longest].pack(out);
+        [looks, coarse].pack(out);
+        advised.pack(out);
         let RunSeconds { exchange, broad, narrow, solve, integrate, .. } = *seconds;
         [exchange, broad, narrow, solve, integrate].pack(out);
         let LostSummary { bodies, mass, first, last } = *lost;
@@ -180,6 +187,9 @@ impl Pack for Tally {
         let [time, max, mean, relative, residual_max, busy] = from.take()?;
         let [radii, depth] = from.take()?;
         let step = from.take()?;
+        let [shortest, longest] = from.take()?;
+        let [looks, coarse] = from.take()?;
+        let advised = from.take()?;
         let [exchange, broad, narrow, solve, integrate] = from.take()?;
         let (bodies, mass) = (from.take()?, from.take()?);
         let [first, last] = from.take()?;
@@ -196,6 +206,7 @@ impl Pack for Tally {
             taken,
             penetration: Penetration { max, mean, relative },
             worst_overlap: WorstOverlap { radii, depth, step },
+            lengths: LengthSummary { shortest, longest, looks, coarse, advised },
             iterations,
             iterations_max,
             operator_applications,
@@ -253,6 +264,7 @@ mod tests {
         tally.taken.insert(SolverName::Scip.name(), 4);
         tally.penetration = Penetration { max: 0.3, mean: 0.1, relative: 0.2 };
         tally.worst_overlap.add(&tally.penetration, 3);
+        tally.lengths.add(1e-3, Some(1e-4));
         (tally.iterations, tally.operator_applications, tally.cold_starts, tally.converged) = (11, 22, 6, 8);
         (tally.residual_max, tally.busy) = (1e-3, 4.5);
         tally.seconds.solve = 0.7;

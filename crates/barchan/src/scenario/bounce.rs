@@ -38,7 +38,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
-            time: Time { step: 1e-4, end: 3.0, ..Time::default() },
+            time: Time { step: 1e-4.into(), end: 3.0, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.01), ..OutputOptions::default() },
             body: [floor, sphere].map(|body| BodySpec { material: material.name.clone(), ..body }).to_vec(),
             material: vec![material],

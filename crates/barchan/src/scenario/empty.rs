@@ -78,7 +78,7 @@ mod tests {
     fn what_is_printed_has_no_bodies_and_its_examples_run() {
         let text = scenario::find("empty").unwrap().to_toml(&[("time.step".into(), "5e-4".into())]).unwrap();
         let empty = Scene::from_toml(&text, "empty.toml").unwrap();
-        assert_eq!((empty.body_count(), empty.time.step), (0, 5e-4));
+        assert_eq!((empty.body_count(), empty.time.step), (0, 5e-4.into()));
         let code = |line: &str| match line.strip_prefix('#') {
             Some(code) if code.starts_with(|c: char| c == '[' || c.is_ascii_lowercase()) => code.to_owned(),
             _ => line.to_owned(),

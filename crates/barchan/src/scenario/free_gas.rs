@@ -57,7 +57,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             spacing: radius * (4.0 / 3.0 * PI / parameters.get("fraction")).cbrt(),
             material,
             is_periodic: false,
-            time: Time { step: 1e-3, end: 1.0, ..Time::default() },
+            time: Time { step: 1e-3.into(), end: 1.0, ..Time::default() },
         };
         Scene { name: SCENARIO.name.into(), description: DESCRIPTION.into(), ..gas.scene(parameters) }
     },

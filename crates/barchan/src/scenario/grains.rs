@@ -88,7 +88,7 @@ impl Grains {
         let grains = Material { name: "grains".into(), friction: self.friction, ..Material::default() };
         let fall = (2.0 * height / 9.81).sqrt();
         Scene {
-            time: Time { step: 1e-3 * (self.radius / 0.01).sqrt(), end: falls * fall, ..Time::default() },
+            time: Time { end: falls * fall, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.1 * fall), ..OutputOptions::default() },
             body: walls.into_iter().chain(sides).collect(),
             lattice,

@@ -50,7 +50,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             spacing: parameters.get("spacing"),
             material: Material { name: "grains".into(), friction: parameters.get("friction"), ..Material::default() },
             is_periodic: parameters.flag("periodic"),
-            time: Time { step: 1e-4, end: 0.1, ..Time::default() },
+            time: Time { step: 1e-4.into(), end: 0.1, ..Time::default() },
         };
         Scene { name: SCENARIO.name.into(), description: DESCRIPTION.into(), ..gas.scene(parameters) }
     },

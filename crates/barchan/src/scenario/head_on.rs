@@ -40,7 +40,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
             gravity: DVec3::ZERO,
-            time: Time { step: 1e-4, end: 0.05, ..Time::default() },
+            time: Time { step: 1e-4.into(), end: 0.05, ..Time::default() },
             output: OutputOptions { frame_interval: Some(1e-3), ..OutputOptions::default() },
             body: vec![sphere(-1.0), sphere(1.0)],
             material: vec![Material {

@@ -64,7 +64,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
             gravity: 9.81 * DVec3::new(angle.sin(), 0.0, -angle.cos()),
-            time: Time { step: 1e-5, end: 1e-2, ..Time::default() },
+            time: Time { step: 1e-5.into(), end: 1e-2, ..Time::default() },
             output: OutputOptions { frame_interval: Some(1e-3), ..OutputOptions::default() },
             body: vec![plane(DVec3::Z, 0.0), plane(-DVec3::Z, top)],
             lattice: vec![Lattice {

@@ -37,7 +37,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
             // The fall takes √(2·height/g), settling a while.
-            time: Time { step: 5e-4, end: 2.0, ..Time::default() },
+            time: Time { step: 5e-4.into(), end: 2.0, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.05), ..OutputOptions::default() },
             // Contacts are counted here: forces must be sharper than flow needs them.
             solver: SolverOptions { tolerance: 1e-2, ..SolverOptions::default() },

@@ -99,7 +99,7 @@ impl SetUp {
         let material = Material { name: "beads".into(), friction: parameters.get("friction"), ..Material::default() };
         let pace = (radius / 0.01).sqrt();
         Scene {
-            time: Time { step: self.step * pace, end: self.end * pace, ..Time::default() },
+            time: Time { step: (self.step * pace).into(), end: self.end * pace, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.02 * pace), ..OutputOptions::default() },
             body: vec![BodySpec {
                 material: material.name.clone(),
@@ -187,7 +187,7 @@ mod tests {
         let Shape::Container(walls) = &scene.body[0].shape else { panic!("a container") };
         assert_eq!((2.0 * walls.half_extents).round(), DVec3::new(1.0, 1.0, 1.0));
         assert!((8.0 * walls.half_extents.element_product() - 0.5).abs() < 1e-12);
-        assert_eq!((scene.time.step, scene.time.end), (1e-3, 0.6));
+        assert_eq!((scene.time.step, scene.time.end), (1e-3.into(), 0.6));
         assert!(scene.lattice[0].jitter > 0.003, "{}", scene.lattice[0].jitter);
         // Millions need no memory before they are built.
         let large = SEDIMENTATION.scene(&[("bodies".into(), "10_000_000".into())]).unwrap();

@@ -36,7 +36,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
-            time: Time { step: 5e-4, end: 2.0, ..Time::default() },
+            time: Time { step: 5e-4.into(), end: 2.0, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.02), ..OutputOptions::default() },
             body: vec![BodySpec {
                 motion: Motion::Kinematic,

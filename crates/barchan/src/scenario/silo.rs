@@ -108,7 +108,7 @@ mod tests {
         let mut bulk = 0.0;
         while marks.len() < 3 {
             simulation.step().unwrap();
-            assert!(simulation.steps() < 2 * scene.time.steps(), "the slit has clogged");
+            assert!(simulation.world.time < 2.0 * scene.time.end, "the slit has clogged");
             let passed = between(&simulation, f64::NEG_INFINITY, 0.0);
             if passed >= (0.1 + 0.2 * marks.len() as f64) * all {
                 if marks.is_empty() {

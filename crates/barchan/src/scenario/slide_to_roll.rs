@@ -33,7 +33,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
-            time: Time { step: 1e-3, end: 0.5, ..Time::default() },
+            time: Time { step: 1e-3.into(), end: 0.5, ..Time::default() },
             output: OutputOptions { frame_interval: Some(0.01), ..OutputOptions::default() },
             body: [floor, sphere].map(|body| BodySpec { material: material.name.clone(), ..body }).to_vec(),
             material: vec![material],

@@ -23,9 +23,11 @@ impl Scene {
         if frames == 0 {
             return 0.0;
         }
-        let steps = self.time.steps();
+        let Some((h, steps)) = self.time.step.fixed().zip(self.time.steps()) else {
+            return self.time.end / frames as f64;
+        };
         // The nearest whole number of steps.
-        (steps.saturating_add(frames / 2) / frames).max(1) as f64 * self.time.step
+        (steps.saturating_add(frames / 2) / frames).max(1) as f64 * h
     }
 }
 
@@ -40,7 +42,11 @@ mod tests {
     fn a_run_has_about_thirty_frames_and_fewer_of_many_bodies() {
         let scene = |step: f64, end: f64, bodies: u32| {
             let lattice = Lattice::cubic([bodies, 1, 1], DVec3::ONE, 0.1);
-            Scene { time: Time { step, end, ..Time::default() }, lattice: vec![lattice], ..Scene::default() }
+            Scene {
+                time: Time { step: step.into(), end, ..Time::default() },
+                lattice: vec![lattice],
+                ..Scene::default()
+            }
         };
         for end in [0.03, 0.044, 0.045, 0.1, 1.0, 7.3, 600.0] {
             let frames = frame_count(&scene(1e-3, end, 10));

@@ -102,7 +102,8 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "time",
         about: "step and end of a run",
         keys: &[
-            key("step", "s"),
+            key("step", "s; or \"auto\": chosen in every step from what happens"),
+            key("accuracy", "what neighbours may move against each other in a step, in radii, where it is chosen"),
             key("end", "simulated time at which a run ends, s"),
             choice("integrator", "how positions follow from velocities", || explained(Integrator::ALL)),
         ],

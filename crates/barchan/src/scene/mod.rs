@@ -29,6 +29,7 @@ pub mod random;
 mod repair;
 mod same;
 mod tiles;
+mod time;
 mod toml;
 mod validate;
 mod write;
@@ -39,6 +40,7 @@ pub use error::{Fault, Location, SceneError};
 pub use fill::Fill;
 pub use lattice::{Lattice, LatticeKind, Spacing};
 pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
+pub use time::Time;
 pub use validate::InvalidValue;
 
 pub(crate) use ball::Ball;
@@ -46,40 +48,12 @@ pub(crate) use error::{nearest, quoted};
 pub(crate) use keys::top_level_keys;
 
 use crate::broad::BroadPhaseOptions;
-use crate::dynamics::{ContactOptions, Integrator};
+use crate::dynamics::ContactOptions;
 use crate::partition::DomainOptions;
 use crate::world::{ForceField, Material, PairException, PairRule};
 use barchan_cone::solver::SolverOptions;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
-
-/// Step and end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Time {
-    /// Length of a step, s.
-    pub step: f64,
-    /// Simulated time at which a run ends, s.
-    pub end: f64,
-    /// How positions follow from velocities.
-    pub integrator: Integrator,
-}
-
-impl Default for Time {
-    fn default() -> Self {
-        Self { step: 1e-3, end: 1.0, integrator: Integrator::default() }
-    }
-}
-
-impl Time {
-    /// More steps than this no run can take: their number is exact as a double.
-    pub const MOST_STEPS: u64 = 1 << 53;
-
-    /// How many steps come nearest to the end.
-    pub fn steps(&self) -> u64 {
-        (self.end / self.step).round() as u64
-    }
-}
 
 /// How the arrays of frames are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

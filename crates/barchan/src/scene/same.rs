@@ -95,6 +95,7 @@ fn together(told: &[Vec<u8>]) -> String {
 mod tests {
     use super::*;
     use crate::comm::{Solo, threads};
+    use crate::dynamics::StepLength;
     use crate::scene::BodySpec;
     use crate::shape::Shape;
     use glam::DVec3;
@@ -121,12 +122,12 @@ mod tests {
     #[test]
     fn rank_0_tells_which_ranks_differ_and_where() {
         let results = told(|rank, scene| match rank {
-            1 | 3 => scene.time.step = 0.002,
+            1 | 3 => scene.time.step = 0.002.into(),
             4 => scene.body.push(BodySpec::new(Shape::sphere(0.5), DVec3::ZERO)),
             _ => {}
         });
         let error = results[0].as_ref().unwrap_err().to_string();
-        let step = Scene::default().time.step;
+        let step = StepLength::AUTO;
         assert!(
             error.starts_with(&format!(
                 "scene \"bed\": the ranks have different scenes: ranks 1 and 3 with [time] step = 0.002, but rank 0 with \

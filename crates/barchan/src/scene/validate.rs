@@ -7,6 +7,7 @@ use super::error::{nearest, quoted};
 use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
 use super::{BodySpec, Fill, Lattice, Radius, Scene, Time};
+use crate::dynamics::StepLength;
 use crate::partition::{OutsideRule, PartitionName, Periods};
 use crate::shape::{HalfSpace, Shape};
 use crate::world::{ForceField, Motion, Rotation};
@@ -133,11 +134,20 @@ impl Check<'_> {
 
     fn settings(&mut self) {
         let Scene { time, solver, contact, output, checkpoint, .. } = self.scene;
-        self.positive("time.step", time.step);
-        self.not_negative("time.end", time.end);
-        self.report_if(time.step > 0.0 && time.steps() > Time::MOST_STEPS, "time.end", || {
-            format!("is {:e} steps away; a run has at most {:e}", time.end / time.step, Time::MOST_STEPS as f64)
+        if let StepLength::Fixed(h) = time.step {
+            self.positive("time.step", h);
+        }
+        self.positive("time.accuracy", time.accuracy);
+        self.report_if(time.accuracy > 1.0, "time.accuracy", || {
+            format!("must be at most 1, a radius a step, but is {:?}", time.accuracy)
         });
+        self.not_negative("time.end", time.end);
+        if let StepLength::Fixed(h) = time.step {
+            let is_far = h > 0.0 && time.steps().is_some_and(|steps| steps > Time::MOST_STEPS);
+            self.report_if(is_far, "time.end", || {
+                format!("is {:e} steps away; a run has at most {:e}", time.end / h, Time::MOST_STEPS as f64)
+            });
+        }
         self.positive("solver.tolerance", solver.tolerance);
         self.report_if(solver.max_iterations == 0, "solver.max_iterations", || "must be at least 1, but is 0".into());
         self.report_if(!solver.name.laws().contains(&solver.law()), "solver.friction", || {

@@ -172,7 +172,7 @@ mod tests {
             gravity: DVec3::new(0.1 + 0.2, -0.0, 1e-300),
             ..Scene::default()
         };
-        scene.time.step = 1.0 / 3.0;
+        scene.time.step = (1.0 / 3.0).into();
         scene.solver.tolerance = 1e23;
         scene.output.frame_interval = Some(0.1);
         scene.solver.friction = Some(barchan_cone::Friction::Associated);

@@ -41,7 +41,7 @@ impl Simulation {
     /// Whether any contact of any rank closes.
     fn find_impacts(&mut self) -> bool {
         let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets };
-        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.options.h };
+        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
         let mut closing = [self.impacts.find(&input) as f64];
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Sum, &mut closing);
@@ -64,7 +64,7 @@ impl Simulation {
             }
         }
         let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets };
-        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.options.h };
+        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
         self.impacts.collide(&input);
         if let Some(domain) = &mut self.domain {
             values.clear();

@@ -1,16 +1,18 @@
 //! How a simulation is stepped.
 
 use crate::broad::BroadPhaseOptions;
-use crate::dynamics::{ContactOptions, Integrator};
+use crate::dynamics::{ContactOptions, Integrator, StepLength};
 use crate::partition::Outside;
-use crate::scene::Scene;
+use crate::scene::{Scene, Time};
 use barchan_cone::solver::SolverOptions;
 
 /// How a simulation is stepped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepOptions {
-    /// Length of a step.
-    pub h: f64,
+    /// How long steps are.
+    pub step: StepLength,
+    /// What a step may bring about, where its length is chosen: [`Time::accuracy`].
+    pub accuracy: f64,
     /// How positions follow from velocities.
     pub integrator: Integrator,
     /// Gaps, penetration and bounces.
@@ -28,7 +30,8 @@ pub struct StepOptions {
 impl Default for StepOptions {
     fn default() -> Self {
         Self {
-            h: 1e-3,
+            step: StepLength::default(),
+            accuracy: Time::ACCURACY,
             integrator: Integrator::default(),
             contact: ContactOptions::default(),
             broad_phase: BroadPhaseOptions::default(),
@@ -42,7 +45,8 @@ impl Default for StepOptions {
 impl From<&Scene> for StepOptions {
     fn from(scene: &Scene) -> Self {
         Self {
-            h: scene.time.step,
+            step: scene.time.step,
+            accuracy: scene.time.accuracy,
             integrator: scene.time.integrator,
             contact: scene.contact,
             broad_phase: scene.broad_phase,

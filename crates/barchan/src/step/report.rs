@@ -31,6 +31,10 @@ pub struct Lost {
 /// What a step tells about itself.
 #[derive(Clone, Debug, Default)]
 pub struct StepReport {
+    /// The length of the step, s.
+    pub length: f64,
+    /// How long it should have been at most, where a fixed length was compared with what happens; done now and then.
+    pub advised: Option<f64>,
     /// Bodies that are not walls, over all ranks.
     pub bodies: usize,
     /// Contacts of the step, over all ranks.

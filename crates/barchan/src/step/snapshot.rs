@@ -5,12 +5,14 @@
 //! | the world | positions, velocities, forces, prescribed motions, time; the order of bodies in memory is the order of sums |
 //! | steps, and when the order was last looked at | when bodies are sorted next |
 //! | contacts of the last step with their impulses | the next solve starts from them, and a frame of the state shows them |
+//! | the length of the last step, and what its neighbours allowed | the length of the next, and the scale of its first impulses |
 //! | the solver's memory | so does the step length of APGD |
 //! | the domain | who holds which body, images, cuts of the curve and when it is cut next |
 //!
 //! Materials and options are those of the scene. Hulls, pairs, contacts and the rest of the problem are
 //! made anew in every step; nothing of them is kept, nor of the memory of solvers.
 
+use super::length::Pace;
 use super::{Simulation, StepOptions, fit_for_ranks};
 use crate::comm::Communicator;
 use crate::domain::{Domain, DomainSnapshot, Impulse, by_id};
@@ -26,6 +28,7 @@ pub struct Snapshot {
     steps: u64,
     ordered: Option<u64>,
     lipschitz: [Option<f64>; 2],
+    pace: (Option<f64>, f64),
     world: World,
     contacts: Contacts,
     domain: Option<DomainSnapshot>,
@@ -36,6 +39,8 @@ impl Snapshot {
     pub fn read(from: &mut Unpacker<'_>) -> Option<Self> {
         let (steps, ordered, lipschitz): (u64, Option<u64>, [Option<f64>; 2]) =
             (from.take()?, from.take()?, from.take()?);
+        let pace: (Option<f64>, f64) = (from.take()?, from.take()?);
+        Pace::recall(pace)?;
         let world = World::read_snapshot(from)?;
         let contacts = Contacts::read_snapshot(from, world.bodies.len())?;
         let domain = if from.take()? { Some(DomainSnapshot::read(from, &world.bodies)?) } else { None };
@@ -44,7 +49,7 @@ impl Snapshot {
             && ordered.is_none_or(|step| step <= steps)
             && lipschitz.iter().flatten().all(|estimate| estimate.is_finite() && *estimate >= 0.0)
             && contacts.pairs().iter().flatten().all(|&body| (body as usize) < bodies);
-        is_valid.then_some(Self { steps, ordered, lipschitz, world, contacts, domain })
+        is_valid.then_some(Self { steps, ordered, lipschitz, pace, world, contacts, domain })
     }
 
     /// Steps done.
@@ -95,6 +100,9 @@ impl Simulation {
         self.steps.pack(out);
         self.ordered.pack(out);
         self.solver.lipschitz_estimates().pack(out);
+        let (last, neighbours) = self.pace.memory();
+        last.pack(out);
+        neighbours.pack(out);
         self.world.write_snapshot(out);
         self.contacts.write_snapshot(out);
         self.domain.is_some().pack(out);
@@ -116,10 +124,11 @@ impl Simulation {
     ) -> Result<Self, SceneError> {
         let empty = scene.build_empty();
         let World { materials, .. } = SceneError::agree(&mut *comm, empty)?;
-        let Snapshot { steps, ordered, lipschitz, world, contacts, domain } = snapshot;
+        let Snapshot { steps, ordered, lipschitz, pace, world, contacts, domain } = snapshot;
         let domain = domain.map(|domain| Domain::resume(scene, domain, cuts, comm)).transpose()?;
         let mut this = Self::new(World { materials, ..world }, StepOptions::from(scene));
         this.solver.set_lipschitz_estimates(lipschitz);
+        this.set_pace(pace);
         Ok(Self { steps, ordered, contacts, domain, ..this })
     }
 
@@ -146,11 +155,12 @@ impl Simulation {
             for part in 0..parts {
                 pieces.take(&read(part)?, &mut world, |_| true, |_| true);
             }
-            let Pieces { impulses, steps, lipschitz } = pieces;
+            let Pieces { impulses, steps, lipschitz, pace } = pieces;
             let mut contacts = Contacts::default();
             contacts.receive(local_impulses(&world.bodies, impulses));
             let mut this = Self::new(world, StepOptions::from(scene));
             this.solver.set_lipschitz_estimates(lipschitz);
+            this.set_pace(pace);
             return Ok(Self { steps, contacts, ..this });
         }
         let mut places = Vec::new();
@@ -181,11 +191,18 @@ impl Simulation {
             Ok(())
         });
         SceneError::agree(domain.comm(), taken)?;
-        let Pieces { impulses, steps, lipschitz } = pieces;
+        let Pieces { impulses, steps, lipschitz, pace } = pieces;
         domain.initialise_restarted(scene, &mut world, impulses);
         let mut this = Self::new(world, StepOptions::from(scene));
         this.solver.set_lipschitz_estimates(lipschitz);
+        this.set_pace(pace);
         Ok(Self { steps, domain: Some(domain), ..this })
+    }
+
+    /// Goes on with the lengths of steps.
+    fn set_pace(&mut self, memory: (Option<f64>, f64)) {
+        self.pace = Pace::recall(memory).unwrap_or_default();
+        self.h = memory.0.unwrap_or(self.h);
     }
 }
 
@@ -195,6 +212,7 @@ struct Pieces {
     impulses: Vec<Impulse>,
     steps: u64,
     lipschitz: [Option<f64>; 2],
+    pace: (Option<f64>, f64),
 }
 
 impl Pieces {
@@ -216,6 +234,7 @@ impl Pieces {
         self.impulses.extend(part.impulses().filter(|(pair, _)| wanted(*pair)).map(|(_, impulse)| impulse));
         self.steps = part.steps;
         self.lipschitz = part.lipschitz;
+        self.pace = part.pace;
     }
 }
 

@@ -36,7 +36,7 @@ fn crowd() -> World {
 }
 
 fn options() -> StepOptions {
-    let mut options = StepOptions { h: H, ..StepOptions::default() };
+    let mut options = StepOptions { step: H.into(), ..StepOptions::default() };
     options.solver.name = SolverName::Apgd;
     options.broad_phase.reorder_interval = 5;
     options
@@ -80,7 +80,7 @@ fn contacts_are_treated_once(repeats: [bool; 3]) {
             for (step, (balls, contacts)) in moments.iter().enumerate() {
                 let ids: Vec<u64> = balls.iter().map(|ball| ball.id).collect();
                 assert_eq!(ids, (0..BODIES).collect::<Vec<_>>(), "{case}, step {step}");
-                let reference = all_contacts(balls, &periods, options.h, options.contact.margin);
+                let reference = all_contacts(balls, &periods, options.step.fixed().unwrap(), options.contact.margin);
                 assert_eq!(contacts, &reference, "{case}, step {step}");
             }
             assert!(moments[0].1.len() > 300, "{}", moments[0].1.len());

@@ -23,7 +23,7 @@ fn ball(radius: f64, x: [f64; 3]) -> Body {
 
 /// Steps with APGD, whose iterates do not depend on ranks.
 fn options(h: f64) -> StepOptions {
-    let mut options = StepOptions { h, ..StepOptions::default() };
+    let mut options = StepOptions { step: h.into(), ..StepOptions::default() };
     options.solver.name = SolverName::Apgd;
     // Unique velocities, so that ranks can be held to more digits than the tolerance has.
     options.solver.friction = Some(Friction::Associated);
@@ -202,7 +202,7 @@ fn a_body_in_the_corner_of_a_periodic_cell_has_seven_images() {
             let balls: Vec<_> = parts.iter().flat_map(|part| part.0.clone()).collect();
             let mut contacts: Vec<_> = parts.iter().flat_map(|part| part.1.clone()).collect();
             contacts.sort_unstable();
-            assert_eq!(contacts, all_contacts(&balls, &periods, options.h, options.contact.margin));
+            assert_eq!(contacts, all_contacts(&balls, &periods, options.step.fixed().unwrap(), options.contact.margin));
             assert!(contacts.len() >= 6, "{contacts:?}");
             let rows: Vec<_> = parts.iter().flat_map(|part| part.2.clone()).collect();
             assert_eq!(rows.len(), 8, "{division:?} {ranks}: {rows:?}");
@@ -366,7 +366,7 @@ fn boulder(periodic: [bool; 3], name: PartitionName) -> Scene {
     };
     let mut scene = Scene {
         gravity: DVec3::ZERO,
-        time: Time { step: 2e-3, end: 1.0, ..Time::default() },
+        time: Time { step: 2e-3.into(), end: 1.0, ..Time::default() },
         body: vec![large, second],
         lattice: vec![layers(0.32), layers(-0.42)],
         ..Scene::default()

@@ -139,7 +139,7 @@ fn struck_ball() -> Result<f64, Trouble> {
     let mut highest = 0.0f64;
     for (step, end) in [(1e-3, 0.6), (1e-4, 0.4), (1e-5, 0.24)] {
         let mut scene = Scene::default();
-        scene.time.step = step;
+        scene.time.step = step.into();
         let distance = 0.12;
         let rolling = BodySpec {
             velocity: DVec3::X,
@@ -323,7 +323,7 @@ fn overlapping_pair() -> Result<f64, Trouble> {
     let mut fastest = 0.0f64;
     for step in [1e-3, 1e-4, 1e-5, 1e-6] {
         let mut scene = Scene { gravity: DVec3::ZERO, ..Scene::default() };
-        scene.time.step = step;
+        scene.time.step = step.into();
         scene.body = [0.0, 1.95 * radius].map(|x| BodySpec::new(Shape::sphere(radius), DVec3::X * x)).to_vec();
         let mut simulation = Simulation::from_scene(&scene)?;
         for _ in 0..1000 {
