@@ -289,7 +289,7 @@ mod tests {
         for k in 0..contacts.len() {
             let (carried, lower) = if contacts.ids[k].contains(&0) { (2.0, 0.0) } else { (1.0, 0.1) };
             assert!((contacts.force[k].length() / (carried * weight) - 1.0).abs() < 1e-6);
-            assert!((contacts.normal_impulse[k] / 1e-3 - carried * weight).abs() < 1e-6 * weight);
+            assert!((contacts.normal_impulse[k] / simulation.h() - carried * weight).abs() < 1e-6 * weight);
             let low = contacts.ends[k].iter().fold(f64::INFINITY, |z, end| z.min(end.z));
             assert!((low - lower).abs() < 1e-3, "{low}");
         }

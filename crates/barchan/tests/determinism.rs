@@ -39,6 +39,38 @@ fn the_number_of_threads_leaves_no_trace() {
     assert_ne!(hash_on(2, &[("seed", "1")]).0, hash);
 }
 
+/// The lengths of the steps of a flow, and the state after them.
+fn flow_on(threads: usize, poses: bool) -> (Vec<f64>, u64) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    pool.install(|| {
+        let set = [("nx", "5"), ("ny", "4"), ("nz", "5")].map(|(key, value)| (key, value.to_owned()));
+        let mut flow = simulation("slope", &set);
+        let mut lengths = Vec::new();
+        for step in 0..300 {
+            if poses && step % 7 == 0 {
+                flow.pose();
+            }
+            if step == 200 {
+                // Far too fast for the step before: contacts show it.
+                let last = flow.world.bodies.len() - 1;
+                flow.world.bodies.velocity[last] = DVec3::new(0.0, 0.0, -40.0);
+            }
+            lengths.push(flow.step().expect("a finite state").length);
+        }
+        (lengths, flow.world.state_hash())
+    })
+}
+
+#[test]
+fn chosen_steps_are_the_same_on_any_number_of_threads() {
+    let one = flow_on(1, false);
+    let shortest = one.0.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(one.0[199] > 2e-4 && shortest < 5e-5, "{:?}", one.0);
+    for (threads, poses) in [(2, false), (3, true), (1, true)] {
+        assert_eq!(flow_on(threads, poses), one, "{threads} threads, poses {poses}");
+    }
+}
+
 #[test]
 fn the_broad_phase_leaves_no_trace() {
     let octree = hash_on(2, &[("broad_phase.name", "octree")]);

@@ -10,8 +10,8 @@ use barchan::DVec3;
 use barchan::scenario;
 use barchan::step::{Simulation, StepError};
 use barchan::world::{Bodies, Ownership};
-use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Runs of each kind, with seeds from 1 on.
@@ -129,14 +129,22 @@ pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
     Ok(figures)
 }
 
-/// The same flow with all seeds.
+/// The same flow with all seeds: as many side by side as there are threads.
 fn ensemble(flow: &Flow, variant: &Variant) -> Result<Vec<Outcome>, Failure> {
-    let one = |seed: u64| {
+    let next = AtomicU64::new(1);
+    // A worker has a pool of one thread, in which its simulations run one after the other.
+    let work = || {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|error| Failure::Failed(error.to_string()))?;
-        pool.install(|| outcome(flow, variant, seed))
+        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|&seed| seed <= SEEDS);
+        seeds.map(|seed| pool.install(|| outcome(flow, variant, seed))).collect::<Result<Vec<_>, Failure>>()
     };
-    (1..=SEEDS).into_par_iter().map(one).collect()
+    let parts: Result<Vec<_>, Failure> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..rayon::current_num_threads()).map(|_| scope.spawn(work)).collect();
+        let lost = || Failure::Failed("a run has panicked".into());
+        workers.into_iter().map(|worker| worker.join().map_err(|_| lost())?).collect()
+    });
+    Ok(parts?.into_iter().flatten().collect())
 }
 
 fn outcome(flow: &Flow, variant: &Variant, seed: u64) -> Result<Outcome, Failure> {

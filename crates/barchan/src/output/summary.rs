@@ -543,7 +543,8 @@ mod tests {
         assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output solve start total");
         assert_eq!(keys(&json["lost"]), "bodies first last mass");
         assert_eq!(keys(&json["worst_overlap"]), "depth radii step");
-        assert_eq!(keys(&json["stepping"]), "friction integrator step");
+        assert_eq!(keys(&json["stepping"]), "friction integrator lengths step");
+        assert_eq!(keys(&json["stepping"]["lengths"]), "advised coarse longest looks shortest");
         assert_eq!(keys(&json["checkpoints"]), "failed failure last longest_pause written");
         assert_eq!(json["state_hash"], "0000000000000abc");
     }

@@ -303,7 +303,8 @@ mod tests {
         assert_eq!(refused("gravty.2"), "the scene has no \"gravty.2\"");
         assert_eq!(refused("material.7.friction"), "the scene has no \"material.7.friction\"");
         assert!(refused("gravity").starts_with("\"gravity\" is not a number"));
-        for key in ["time.step", "material.0.density", "body.2.velocity.0", "body.0.oscillation.phase", "seed"] {
+        assert!(refused("time.step").starts_with("\"time.step\" is not a number"));
+        for key in ["time.end", "material.0.density", "body.2.velocity.0", "body.0.oscillation.phase", "seed"] {
             assert!(refused(key).starts_with(&format!("\"{key}\" cannot be changed while the scene runs")), "{key}");
         }
     }
@@ -361,6 +362,7 @@ mod tests {
     #[test]
     fn a_running_world_follows() {
         let mut scene = scene();
+        scene.time.step = 1e-3.into();
         scene.force.clear();
         scene.body[2].position.z = 50.0;
         let mut simulation = Simulation::from_scene(&scene).unwrap();

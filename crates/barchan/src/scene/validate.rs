@@ -547,7 +547,12 @@ mod tests {
         };
         starts(after(|s| s.gravity.y = f64::INFINITY), "gravity[1]: must be a finite number");
         starts(after(|s| s.time.end = -1.0), "time.end: ");
-        starts(after(|s| s.time.end = 1e300), "time.end: is 1e303 steps away; a run has at most 9.0");
+        starts(after(|s| s.time.accuracy = 0.0), "time.accuracy: must be greater than 0");
+        starts(after(|s| s.time.accuracy = 1.5), "time.accuracy: must be at most 1, a radius a step, but is 1.5");
+        assert_eq!(after(|s| s.time.end = 1e300), "");
+        starts(after(|s| s.time.step = 0.0.into()), "time.step: must be greater than 0");
+        let far = |s: &mut Scene| (s.time.step, s.time.end) = (1e-3.into(), 1e300);
+        starts(after(far), "time.end: is 1e303 steps away; a run has at most 9.0");
         starts(after(|s| s.solver.tolerance = 0.0), "solver.tolerance: ");
         starts(after(|s| s.solver.max_iterations = 0), "solver.max_iterations: ");
         starts(after(|s| s.contact.margin = -0.1), "contact.margin: ");

@@ -5,6 +5,7 @@ use crate::ranks::{
 };
 use barchan::cone::solver::SolverName;
 use barchan::partition::Periods;
+use std::sync::Mutex;
 
 #[test]
 fn apgd_is_the_same_on_any_number_of_ranks() {
@@ -78,6 +79,32 @@ fn posing_the_problem_of_a_step_does_not_change_it() {
         });
         assert_eq!(posed.iterations, plain.iterations, "{partition} {ranks}");
         assert_eq!((posed.hash, posed.contacts), (plain.hash, plain.contacts), "{partition} {ranks}");
+    }
+}
+
+#[test]
+fn chosen_steps_are_the_same_on_any_number_of_ranks() {
+    let set = [("nx", "6"), ("ny", "5"), ("nz", "5"), ("solver.tolerance", "1e-6"), ("solver.max_iterations", "5000")];
+    for partition in ["cartesian", "morton"] {
+        let all: Vec<_> = set.into_iter().chain([("domain.partition", partition)]).collect();
+        let scene = scene("slope", &all);
+        let lengths = |ranks| {
+            let seen = Mutex::new(Vec::new());
+            scene_on_ranks(&scene, ranks, 1, 150, |simulation, report| {
+                seen.lock().unwrap().push((simulation.steps(), report.length.to_bits()));
+            });
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            // All ranks have the same.
+            seen.dedup();
+            seen
+        };
+        let one = lengths(1);
+        assert_eq!(one.len(), 150);
+        assert!(one.iter().any(|step| step.1 != one[0].1), "lengths change");
+        for ranks in [2, 3] {
+            assert_eq!(lengths(ranks), one, "{partition} {ranks}");
+        }
     }
 }
 

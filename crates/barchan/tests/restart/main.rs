@@ -57,7 +57,9 @@ fn options(steps: u64) -> RunOptions {
 
 /// Starts a run in a directory and stops it after some of its steps.
 fn start(path: &Path, scene: &Scene, steps: u64, stop: u64, comm: Box<dyn Communicator>) -> Summary {
-    let mut run = Run::start_on(scene, &options(steps), comm).unwrap();
+    // Where steps have no fixed length, the scene says when it ends.
+    let options = scene.time.steps().map_or_else(RunOptions::default, |_| options(steps));
+    let mut run = Run::start_on(scene, &options, comm).unwrap();
     run.record_by(|| RunDirectory::create(path, false)).unwrap();
     run.to_end(until(stop)).unwrap()
 }
@@ -120,6 +122,7 @@ fn check(scene: &Scene, steps: u64, seed: u64) {
     let (whole, broken) = (Place::new(), Place::new());
     let expected = on_threads(2, || start(&whole.0, scene, steps, u64::MAX, Box::new(Solo)));
     assert!(expected.solver.operator_applications > 0, "{}: no contacts", scene.name);
+    let steps = expected.steps;
     let mut random = random(seed);
     let first = 1 + random(steps - 2);
     let second = first + 1 + random(steps - first - 1);
@@ -174,6 +177,14 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     check(&scene("shaken-box", &history), 60, 5);
     check(&scene("sedimentation", &[("bodies", "200"), ("output.frame_interval", "0.004")]), 40, 6);
     check(&scene("bounce", &[("height", "0.005")]), 500, 7);
+    // Steps of any length, with frames that are due between them.
+    let slope =
+        [("nx", "4"), ("ny", "3"), ("nz", "4"), ("time.end", "0.2"), ("output.frame_interval", "0.013"), reorder];
+    let slope = scene("slope", &slope);
+    assert_eq!(slope.time.steps(), None);
+    for seed in 8..11 {
+        check(&slope, 0, seed);
+    }
 }
 
 #[test]
