@@ -31,7 +31,7 @@ impl Time {
     /// More steps than this no run can take: their number is exact as a double.
     pub const MOST_STEPS: u64 = 1 << 53;
     /// The default of `accuracy`.
-    pub const ACCURACY: f64 = 0.02;
+    pub const ACCURACY: f64 = 0.01;
 
     /// How many steps come nearest to the end; `None` where their length is chosen on the way.
     pub fn steps(&self) -> Option<u64> {

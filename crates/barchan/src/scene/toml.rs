@@ -268,7 +268,10 @@ mod tests {
     #[test]
     fn a_wrong_kind_of_value_is_named() {
         let cases = [
-            ("[time]\nstep = \"fast\"", "a.toml:2: time.step: found the string \"fast\", expected a number or \"auto\""),
+            (
+                "[time]\nstep = \"fast\"",
+                "a.toml:2: time.step: found the string \"fast\", expected a number or \"auto\"",
+            ),
             ("gravity = 9.81", "a.toml:1: gravity: found the number 9.81, expected an array of 3 numbers"),
             ("gravity = [0, 1]", "a.toml:1: gravity: found an array of 2, expected an array of 3 numbers"),
             ("gravity = [0, 0, 0, 1]", "a.toml:1: gravity: found an array of 4, expected an array of 3"),
@@ -369,7 +372,10 @@ mod tests {
         let unknown = error("solver.tolernce", "1");
         assert!(unknown.starts_with("--set solver.tolernce: unknown key \"tolernce\"; did you mean \"tolerance\"?"));
         assert_eq!(error("time.step", "-1"), "--set time.step: must be greater than 0, but is -1.0");
-        assert_eq!(error("time.step", "fast"), "--set time.step: found the string \"fast\", expected a number or \"auto\"");
+        assert_eq!(
+            error("time.step", "fast"),
+            "--set time.step: found the string \"fast\", expected a number or \"auto\""
+        );
         assert_eq!(error("material.0.friction", "-1"), "--set material.0.friction: must not be negative, but is -1.0");
         assert_eq!(
             error("material.4.friction", "1"),

@@ -5,11 +5,11 @@
 //!
 //! | what | limit |
 //! |---|---|
-//! | bodies that carry load and move against each other at u, mean radius r | h ≤ a·r/u, the mean over such contacts, weighted by u/r so that what rests does not count; what slides on a wall does not, either |
-//! | bodies that approach each other at u | h ≤ 10a·r/u, the fastest of them |
-//! | forces that accelerate a body of radius r by g | h ≤ 2a·√(r/g), the most sensitive of all bodies |
-//! | prescribed shaking with a frequency, and turning | h ≤ half of a·period, and a radians |
-//! | flight without any force or contact | h ≤ 50a·r/v |
+//! | bodies that carry load and move against each other at u, mean radius r | h ≤ a·r/u, the mean over such contacts, weighted by (u/r)² so that what rests does not count; what slides on a wall does not, either |
+//! | bodies that approach each other at u | h ≤ 20a·r/u, the fastest of them |
+//! | forces that accelerate a body of radius r by g | h ≤ 4a·√(r/g), the most sensitive of all bodies |
+//! | prescribed shaking with a frequency, and turning | h ≤ a·period, and 2a radians |
+//! | flight without any force or contact | h ≤ 100a·r/v |
 //!
 //! Lengths are rungs of a ladder (1, 1.2, 1.5, 1.8, 2.2, … times a power of ten) and climb one rung at a time, so
 //! that they change seldom and do not depend on rounding: they are the same on any number of threads, and on ranks
@@ -31,10 +31,11 @@ use glam::DVec3;
 use std::ops::Range;
 
 /// Factors of the limits, see above.
-const APPROACH: f64 = 10.0;
-const FALL: f64 = 2.0;
-const PERIOD: f64 = 0.5;
-const FLIGHT: f64 = 50.0;
+const APPROACH: f64 = 20.0;
+const FALL: f64 = 4.0;
+const PERIOD: f64 = 1.0;
+const TURN: f64 = 2.0;
+const FLIGHT: f64 = 100.0;
 
 /// A proposal that is longer than its limit by less than this is taken; the next one is shorter.
 const TOO_LONG: f64 = 1.5;
@@ -198,7 +199,7 @@ impl Simulation {
         }
         // As rates: what happens in a second, in units of what may happen in a step.
         let shaking = prescribed.values().filter_map(|motion| motion.oscillation.map(|shake| shake.frequency));
-        let turning = prescribed.values().map(|motion| motion.angular_velocity.length());
+        let turning = prescribed.values().map(|motion| motion.angular_velocity.length() / TURN);
         let motion = shaking.map(|frequency| frequency.abs() / PERIOD).chain(turning).fold(0.0, f64::max);
         let mut rates = [fall.sqrt() / FALL, motion, flight / FLIGHT];
         if let Some(domain) = &mut self.domain {
@@ -214,7 +215,7 @@ impl Simulation {
         let (bodies, contacts) = (&self.world.bodies, &self.contacts);
         let radius = |j: usize| bodies.shape[j].bounding_radius();
         let part = |range: Range<usize>| {
-            let [mut squares, mut sum, mut fastest] = [0.0f64; 3];
+            let [mut cubes, mut squares, mut fastest] = [0.0f64; 3];
             for i in range {
                 let [a, b] = contacts.pairs()[i].map(|j| j as usize);
                 let normal = contacts.normals().get(i);
@@ -231,16 +232,16 @@ impl Simulation {
                 let smaller = own.min(other);
                 if contacts.impulses().get(i) != DVec3::ZERO {
                     let square = across.length_squared() + (along / smaller).powi(2);
+                    cubes += square * square.sqrt();
                     squares += square;
-                    sum += square.sqrt();
                 }
                 fastest = fastest.max(-along / smaller);
             }
-            [squares, sum, fastest]
+            [cubes, squares, fastest]
         };
         let join = |a: [f64; 3], b: [f64; 3]| [a[0] + b[0], a[1] + b[1], a[2].max(b[2])];
-        let [squares, sum, fastest] = fold_chunks(contacts.len(), CHUNK, &mut self.pace.sums, [0.0; 3], part, join);
-        let (mut sums, mut fastest) = ([squares, sum], [fastest]);
+        let [cubes, squares, fastest] = fold_chunks(contacts.len(), CHUNK, &mut self.pace.sums, [0.0; 3], part, join);
+        let (mut sums, mut fastest) = ([cubes, squares], [fastest]);
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Sum, &mut sums);
             domain.reduce(Reduction::Max, &mut fastest);

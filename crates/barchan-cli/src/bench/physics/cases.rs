@@ -237,6 +237,7 @@ fn gas(edge: u32, radius: f64, material: Material) -> Result<Simulation, Trouble
     let spacing = radius * (4.0 / 3.0 * PI / 0.3f64).cbrt();
     let mut scene = Scene { gravity: DVec3::ZERO, material: vec![material], ..Scene::default() };
     scene.lattice.push(Lattice::cubic([edge; 3], DVec3::splat(spacing), radius));
+    scene.time.step = 1e-3.into();
     scene.domain.periodic = [true; 3];
     scene.domain.min = Some(DVec3::splat(-0.5 * spacing));
     scene.domain.max = Some(DVec3::splat((f64::from(edge) - 0.5) * spacing));
