@@ -43,6 +43,32 @@ stage() {
     fi
 }
 
+# Starts what a later stage waits for, beside the stages before it: they leave cores idle where they link, wait for the
+# network or run one long test. It gets what is left, since some tests count seconds.
+begin() {
+    local name=$1
+    shift
+    (
+        set +e
+        renice -n 10 -p "$BASHPID" >/dev/null
+        (
+            set -euo pipefail
+            "$@"
+        ) >"$work/$name.log" 2>&1
+        echo $? >"$work/$name.partial"
+        mv "$work/$name.partial" "$work/$name.status"
+    ) &
+}
+
+# Waits for what was begun, shows what it said, and ends as it did.
+finish() {
+    until [ -e "$work/$1.status" ]; do
+        sleep 0.2
+    done
+    cat "$work/$1.log"
+    return "$(cat "$work/$1.status")"
+}
+
 install_missing() {
     local missing=()
     # Rust links with the C compiler; the frames are read in a Python environment of their own.
@@ -106,13 +132,18 @@ examples() {
     done
 }
 
-vtk() {
+python_environment() {
     local python=$target/python
     if ! "$python/bin/python" -c 'import pyvista' 2>/dev/null; then
         rm -rf "$python"
         python3 -m venv "$python"
         "$python/bin/python" -m pip install --quiet --disable-pip-version-check "pyvista==0.49.*"
     fi
+}
+
+vtk() {
+    local python=$target/python
+    finish python
     "$target/release/barchan" run sedimentation --set bodies=2000 --set output.frame_interval=0.05 \
         --time 0.2 --out "$work/vtk" --quiet
     "$target/release/barchan" export "$work/vtk" --vtkhdf -o "$work/vtk.vtkhdf"
@@ -135,12 +166,14 @@ vtk() {
 }
 
 install_missing
+begin python python_environment
+begin release cargo build --release
 stage "scripts" "$root/tests/scripts/packages.sh"
 stage "formatting" cargo fmt --all --check
 stage "lints" cargo clippy --workspace --all-targets -- -D warnings
 stage "tests" cargo test --workspace
 stage "documentation" documentation
-stage "release build" cargo build --release
+stage "release build" finish release
 stage "commands of the README" readme
 stage "examples" examples
 stage "frames as VTK reads them" vtk

@@ -98,6 +98,7 @@ fn impact() -> Problem {
     let mut scene = Scene { material, ..Scene::default() };
     scene.solver.name = SolverName::Apgd;
     scene.solver.friction = Some(Friction::Associated);
+    scene.time.step = 1e-3.into();
     scene.time.integrator = Integrator::Euler;
     scene.contact.slip_rounding = 0.0;
     scene.body.push(BodySpec::new(Shape::half_space(), DVec3::ZERO));

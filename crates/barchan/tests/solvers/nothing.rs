@@ -1,19 +1,13 @@
 //! Never worse than nothing: what a solver hands out is no worse than no impulses, whatever it starts from and however
 //! soon it ends.
 
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::problems::{BED, IMPACT};
+use super::solving::{every_solver, natural_residual, natural_unit, objective, solve};
 use barchan::DVec3;
 use barchan::cone::solver::{
     AnySolver, Criterion, Friction, JacobiOptions, Report, Solve, Solver, SolverName, SolverOptions, Status,
 };
 use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
-use problems::{BED, IMPACT};
-use solving::{every_solver, natural_residual, natural_unit, objective, solve};
 
 const LAWS: [Friction; 2] = [Friction::Associated, Friction::Coulomb];
 
@@ -49,7 +43,7 @@ fn is_no_worse(problem: &Problem, γ: &ContactVec, law: Friction, case: &str) {
     let residual = natural_residual(problem, γ, law);
     assert!(residual <= 1.0 + 1e-6, "{case}: a residual of {residual}");
     let energy = objective(problem, γ);
-    assert!(energy <= 1e-9 * solving::dot(γ, &problem.bias).abs(), "{case}: energy {energy}");
+    assert!(energy <= 1e-9 * super::solving::dot(γ, &problem.bias).abs(), "{case}: energy {energy}");
 }
 
 #[test]

@@ -1,18 +1,12 @@
 //! The solvers that sweep over contacts: against APGD, against a plain rendering of themselves,
 //! and against Coulomb's law itself.
 
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::problems::{IMPACT, SMOOTH, problems, settled};
+use super::solving::{ORDERS, solve, with};
 use barchan::DVec3;
 use barchan::cone::problem::dense::Dense;
 use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, Problem, Workspace};
-use problems::{IMPACT, SMOOTH, problems, settled};
-use solving::{ORDERS, solve, with};
 
 /// The largest difference of velocities, against the largest bias.
 fn distance(problem: &Problem, u: &ContactVec, v: &ContactVec) -> f64 {

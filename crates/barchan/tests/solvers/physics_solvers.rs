@@ -1,11 +1,9 @@
 //! Mechanics with known answers, by every solver and every law that it knows.
 //!
-//! `cargo test --test physics_solvers -- --nocapture` prints the iterations that a stack takes.
+//! `cargo test --test solvers physics_solvers -- --nocapture` prints the iterations that a stack takes.
 
-mod common;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::common::run;
+use super::solving::{every_solver, solve, with};
 use barchan::DVec3;
 use barchan::cone::Problem;
 use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
@@ -14,8 +12,6 @@ use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::Shape;
 use barchan::step::Simulation;
 use barchan::world::{Material, Rotation};
-use common::run;
-use solving::{every_solver, solve, with};
 
 const G: f64 = 9.81;
 const LAWS: [Friction; 2] = [Friction::Associated, Friction::Coulomb];

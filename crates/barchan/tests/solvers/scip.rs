@@ -3,17 +3,13 @@
 //! Impulses of a packing are not unique; the objective and the velocities u = Aγ + b are, so
 //! those are compared.
 
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-
+use super::problems::{BED, all_problems, expected_objective, files, joined, settled};
 use barchan::DVec3;
 use barchan::cone::solver::{AnySolver, Report, ScipOptions, Solve, Solver, SolverName, SolverOptions, Status};
 use barchan::cone::{
     AnyProblem, Assembled, BlockSparse, BodyVec, ConeProblem, ContactScalars, ContactVec, Criterion, Friction,
     Geometry, MatrixFree, Problem, Response, Workspace,
 };
-use problems::{BED, all_problems, expected_objective, files, joined, settled};
 
 fn options(tolerance: f64) -> SolverOptions {
     SolverOptions {

@@ -4,12 +4,8 @@
 //! Impulses of a packing are not unique; the objective and the velocities u = Aγ + b are, so
 //! those are compared.
 
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::problems::{BED, problems};
+use super::solving::{objective, onto_cone};
 use barchan::DVec3;
 use barchan::cone::problem::dense::Dense;
 use barchan::cone::solver::{
@@ -22,9 +18,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SecondOrderConeT, SolverStatus, ZeroConeT,
 };
-use problems::{BED, problems};
 use proptest::prelude::*;
-use solving::{objective, onto_cone};
 
 fn apgd() -> SolverFor<MatrixFree<'static>> {
     SolverFor::<MatrixFree<'_>>::new(SolverName::Apgd)
@@ -197,7 +191,7 @@ proptest! {
 
 /// The natural residual of the associated law.
 fn natural_residual(problem: &Problem, γ: &ContactVec) -> f64 {
-    solving::natural_residual(problem, γ, Friction::Associated)
+    super::solving::natural_residual(problem, γ, Friction::Associated)
 }
 
 #[test]

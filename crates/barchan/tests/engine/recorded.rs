@@ -6,9 +6,7 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
-mod common;
-
-use common::{run, simulation};
+use super::common::{run, simulation};
 
 /// The hash of a scenario after some steps.
 fn hash(scenario: &str, overrides: &[(&str, &str)], steps: usize) -> String {

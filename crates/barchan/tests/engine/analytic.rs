@@ -3,15 +3,13 @@
 //! The solver is run to 1e-10, so that what is left is the time step: velocities and positions under constant
 //! forces are exact.
 
-mod common;
-
+use super::common::{run, simulation};
 use barchan::cone::solver::{SolverOptions, Status};
 use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::Shape;
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{ExternalForce, ForceField, Material, Motion, Oscillation};
 use barchan::{DVec3, scenario};
-use common::{run, simulation};
 use std::f64::consts::TAU;
 
 const G: f64 = 9.81;

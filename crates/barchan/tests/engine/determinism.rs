@@ -1,10 +1,8 @@
 //! The same to the last bit: for any number of threads, for any broad phase, run after run.
 
-mod common;
-
+use super::common::{run, simulation};
 use barchan::DVec3;
 use barchan::step::Simulation;
-use common::{run, simulation};
 
 const BODIES: usize = 1500;
 const STEPS: usize = 200;

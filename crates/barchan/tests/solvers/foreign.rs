@@ -3,13 +3,9 @@
 //! The tests pass over files that are missing, saying so. The natural residual and the objective
 //! are evaluated by plain loops below, which share nothing with readers, operators and solvers.
 
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-
+use super::problems::{expected_objective, files};
 use barchan::cone::solver::{Report, Solve, Solver, SolverFor, SolverName, SolverOptions, Status};
 use barchan::cone::{AnyProblem, Assembled, BlockSparse, ConeProblem, ContactVec, Friction, Response};
-use problems::{expected_objective, files};
 use std::fs;
 use std::path::Path;
 

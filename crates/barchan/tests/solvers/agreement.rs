@@ -4,22 +4,14 @@
 //! far two solutions may be apart. Solutions under Coulomb's law need not be unique: there the
 //! residual is judged.
 //!
-//! `cargo test --test agreement -- --nocapture` prints tables.
+//! `cargo test --test solvers agreement -- --nocapture` prints tables.
 
-#[path = "common/bounds.rs"]
-mod bounds;
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::bounds::{Scales, Solution, converged, measured, reference};
+use super::problems::{BED, LARGE, SLIDING, spheres};
+use super::solving::{every_order, every_solver, solve, with};
 use barchan::DVec3;
 use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::cone::{ContactVec, Problem};
-use bounds::{Scales, Solution, converged, measured, reference};
-use problems::{BED, LARGE, SLIDING, spheres};
-use solving::{every_order, every_solver, solve, with};
 
 /// What solvers without momentum need for a bed at 1e-7 would take minutes.
 fn is_quick(options: &SolverOptions) -> bool {

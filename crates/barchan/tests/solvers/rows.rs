@@ -1,20 +1,12 @@
 //! Bilateral rows in every solver: impulses of either sign, rows that repeat each other, and rows
 //! without any contact.
 
-#[path = "common/bounds.rs"]
-mod bounds;
-mod common;
-#[path = "common/problems.rs"]
-mod problems;
-#[path = "common/solving.rs"]
-mod solving;
-
+use super::bounds::{Scales, Solution, measured, reference};
+use super::problems::{BED, LARGE, joined, only_rows, welded};
+use super::solving::{every_order, every_solver, inverse_mean_diagonal, natural_unit, solve};
 use barchan::DVec3;
 use barchan::cone::solver::{Friction, SolverName, SolverOptions, Status};
 use barchan::cone::{Assembled, Problem};
-use bounds::{Scales, Solution, measured, reference};
-use problems::{BED, LARGE, joined, only_rows, welded};
-use solving::{every_order, every_solver, inverse_mean_diagonal, natural_unit, solve};
 
 /// Problems with joints, with their names: those of the second half have nothing but joints.
 fn with_rows() -> [(&'static str, Problem); 6] {
