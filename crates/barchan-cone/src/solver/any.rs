@@ -6,7 +6,8 @@ use std::convert::Infallible;
 
 /// Contacts up to which `auto` thinks of the interior point,
 const SMALL: usize = 2500;
-/// the iterations after which it does, unless half of all that it has are fewer,
+/// the iterations after which it does, unless four fifths of all that it has are fewer (a linear system takes as long as
+/// a hundred sweeps),
 const ITERATIONS_OF_SMALL: u32 = 1000;
 /// and the linear systems that it leaves to the interior point.
 const SYSTEMS: u32 = 60;
@@ -181,7 +182,11 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
             Chosen::Sweeping(_) => SolverName::AcceleratedGs,
             _ => SolverName::Apgd,
         };
-        let limit = if has_second { ITERATIONS_OF_SMALL.min(options.max_iterations.div_ceil(2)) } else { u32::MAX };
+        let limit = if has_second {
+            ITERATIONS_OF_SMALL.min(options.max_iterations - options.max_iterations / 5)
+        } else {
+            u32::MAX
+        };
         let first = SolverOptions { name, max_iterations: options.max_iterations.min(limit), ..*options };
         let is_over = |report: &Report| {
             matches!(report.status, Status::Converged | Status::BadProblem)
