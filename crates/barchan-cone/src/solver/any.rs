@@ -10,7 +10,9 @@ const SMALL: usize = 2500;
 /// a hundred sweeps),
 const ITERATIONS_OF_SMALL: u32 = 1000;
 /// and the linear systems that it leaves to the interior point.
-const SYSTEMS: u32 = 60;
+const SYSTEMS: u32 = 100;
+/// Impulses that lower the objective this many times as far carry a load that the others do not.
+const CARRIES: f64 = 2.0;
 
 /// A solver chosen at run time, with its memory: [`SolverFor`](super::SolverFor) a type of problem.
 ///
@@ -204,6 +206,12 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
         if is_over(&report) {
             return report;
         }
+        if options.law() == Friction::Coulomb {
+            report = self.carry_load(solve.reborrow(), report);
+        }
+        if is_over(&report) {
+            return report;
+        }
         let is_rounded = options.law() == Friction::Coulomb && solve.problem.slip_rounding() > 0.0;
         let left = options.max_iterations - report.iterations;
         let max_iterations = if is_rounded { left.div_ceil(2) } else { left };
@@ -214,6 +222,54 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
         }
         let rest = SolverOptions { name, ..options.after(report.iterations) };
         self.solve_without_rounding(solve.with(&rest), report)
+    }
+
+    /// The associated law where Coulomb's could not be solved. What sweeps have found of it may carry next to nothing of a
+    /// heavy body, whatever the residual says, for which light ones count as much. The objective sees that: the
+    /// associated law's solution is where it is lowest, so that its impulses carry what there is to carry. They are taken
+    /// if they carry far more, and if the residual of Coulomb's law says that they are better than none.
+    fn carry_load<P>(&mut self, mut solve: Solve<'_, P>, report: Report) -> Report
+    where
+        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
+        N: Solver<P>,
+    {
+        let options = solve.options;
+        let max_iterations = SYSTEMS.min(options.max_iterations - report.iterations);
+        let friction = Some(Friction::Associated);
+        let convex = SolverOptions { name: SolverName::Scip, friction, max_iterations, ..*options };
+        self.keep(solve.problem, solve.γ);
+        let Some(interior_point) = self.interior_point_of_auto() else { return report };
+        let mut next = interior_point.solve(solve.with(&convex)).by(SolverName::Scip);
+        solve.problem.set_law(Friction::Coulomb);
+        next.record_residuals(&mut solve);
+        let is_solved = next.residual <= options.tolerance;
+        next.status = if is_solved { Status::Converged } else { Status::IterationLimit };
+        let carries_more = next.objective < CARRIES * report.objective && next.residuals.natural < 1.0;
+        self.better_of(report, next, is_solved || carries_more, solve)
+    }
+
+    /// Notes the impulses found so far.
+    fn keep<P>(&mut self, problem: &mut P, γ: &P::Impulses)
+    where
+        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
+    {
+        problem.copy(γ, &mut self.best);
+    }
+
+    /// After another solve: its impulses if they are better, or those kept before it. The report counts both.
+    fn better_of<P>(&mut self, report: Report, next: Report, is_better: bool, solve: Solve<'_, P>) -> Report
+    where
+        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
+    {
+        let Report { taken, status, residual, residuals, objective, .. } = report;
+        let mut both = report.followed_by(next);
+        if !is_better {
+            solve.problem.copy(&self.best, solve.γ);
+            solve.problem.respond_to(solve.γ, solve.response);
+            (both.taken, both.status) = (taken, status);
+            (both.residual, both.residuals, both.objective) = (residual, residuals, objective);
+        }
+        both
     }
 
     /// The last resort of `auto` under Coulomb's law that is rounded off: the exact law, from no impulses. A body that
@@ -227,23 +283,11 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
         if !solve.problem.set_slip_rounding(0.0) {
             return report;
         }
-        let mut best = std::mem::take(&mut self.best);
-        solve.problem.copy(solve.γ, &mut best);
+        self.keep(solve.problem, solve.γ);
         solve.problem.clear_impulses(solve.γ);
         let next = self.solve_as_told(solve.reborrow());
         solve.problem.set_slip_rounding(rounding);
         let is_solved = next.status == Status::Converged;
-        if !is_solved {
-            solve.problem.copy(&best, solve.γ);
-            solve.problem.respond_to(solve.γ, solve.response);
-        }
-        self.best = best;
-        let Report { taken, status, residual, residuals, objective, .. } = report;
-        let mut both = report.followed_by(next);
-        if !is_solved {
-            (both.taken, both.status) = (taken, status);
-            (both.residual, both.residuals, both.objective) = (residual, residuals, objective);
-        }
-        both
+        self.better_of(report, next, is_solved, solve)
     }
 }
