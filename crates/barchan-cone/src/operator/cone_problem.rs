@@ -108,6 +108,11 @@ pub trait ConeProblem {
         0.0
     }
 
+    /// Sets that speed, if the problem has one. Says whether it has.
+    fn set_slip_rounding(&mut self, _speed: f64) -> bool {
+        false
+    }
+
     /// Chooses the law of [`Self::residuals`]. Steps and projections are those of the
     /// associated law always: the exact one is reached through [`Self::set_shift`].
     fn set_law(&mut self, law: Friction);

@@ -339,6 +339,12 @@ impl ConeProblem for MatrixFree<'_> {
         self.problem.slip_rounding
     }
 
+    fn set_slip_rounding(&mut self, speed: f64) -> bool {
+        self.problem.slip_rounding = speed;
+        self.natural_unit = self.projected_bias_norm();
+        true
+    }
+
     fn set_law(&mut self, law: Friction) {
         if law != self.law {
             self.law = law;

@@ -71,8 +71,8 @@ impl SolverName {
     /// Whether its own iteration solves Coulomb's law; others need the outer loop of De Saxcé.
     pub(crate) fn knows_coulomb(self) -> bool {
         match self {
-            Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs => true,
-            Self::Auto | Self::Apgd | Self::Scip | Self::Jacobi => false,
+            Self::Nbgs | Self::GaussSeidel | Self::AcceleratedGs | Self::Scip => true,
+            Self::Auto | Self::Apgd | Self::Jacobi => false,
         }
     }
 }

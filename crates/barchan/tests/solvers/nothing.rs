@@ -114,6 +114,21 @@ fn a_load_that_is_right_but_for_its_last_digits_is_no_bad_start() {
 }
 
 #[test]
+fn heavy_on_light_is_solved_whatever_the_ratio() {
+    for law in LAWS {
+        for ratio in [1.0, 1e2, 1e4, 1e6, 1e8, 2e8] {
+            let problem = heavy(ratio);
+            let options = SolverOptions { friction: Some(law), ..SolverOptions::default() };
+            let (γ, _, report) = solve(&problem, &options);
+            let case = format!("{ratio:e} {law:?} {:?} by {:?}", report.status, report.taken);
+            assert_eq!(report.status, Status::Converged, "{case}: {}", report.residual);
+            assert!(natural_residual(&problem, &γ, law) <= 1.01 * options.tolerance, "{case}");
+            is_no_worse(&problem, &γ, law, &case);
+        }
+    }
+}
+
+#[test]
 fn what_diverges_gives_up_and_says_so() {
     let jacobi = JacobiOptions { relaxation: 50.0, ..JacobiOptions::default() };
     let options = SolverOptions { name: SolverName::Jacobi, jacobi, max_iterations: 100, ..SolverOptions::default() };
