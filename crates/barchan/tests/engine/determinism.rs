@@ -50,8 +50,8 @@ fn flow_on(threads: usize, poses: bool) -> (Vec<f64>, u64) {
             }
             if step == 200 {
                 // Far too fast for the step before: contacts show it.
-                let last = flow.world.bodies.len() - 1;
-                flow.world.bodies.velocity[last] = DVec3::new(0.0, 0.0, -40.0);
+                let top = flow.world.bodies.index_of(119).expect("a grain of the highest layer");
+                flow.world.bodies.velocity[top] = DVec3::new(0.0, 0.0, -40.0);
             }
             lengths.push(flow.step().expect("a finite state").length);
         }
@@ -63,7 +63,7 @@ fn flow_on(threads: usize, poses: bool) -> (Vec<f64>, u64) {
 fn chosen_steps_are_the_same_on_any_number_of_threads() {
     let one = flow_on(1, false);
     let shortest = one.0.iter().copied().fold(f64::INFINITY, f64::min);
-    assert!(one.0[199] > 2e-4 && shortest < 5e-5, "{:?}", one.0);
+    assert!(one.0[199] > 1.5e-4 && shortest < 5e-5, "{:?}", one.0);
     for (threads, poses) in [(2, false), (3, true), (1, true)] {
         assert_eq!(flow_on(threads, poses), one, "{threads} threads, poses {poses}");
     }
