@@ -8,7 +8,7 @@ mod cases;
 use super::{Context, Figures};
 use crate::failure::Failure;
 use barchan::scene::SceneError;
-use barchan::step::StepError;
+use barchan::step::{ChangeError, StepError};
 use serde_json::json;
 
 /// A case with a known answer.
@@ -29,6 +29,7 @@ struct Case {
 enum Trouble {
     Scene(SceneError),
     Step(StepError),
+    Change(ChangeError),
 }
 
 impl From<SceneError> for Trouble {
@@ -43,11 +44,18 @@ impl From<StepError> for Trouble {
     }
 }
 
+impl From<ChangeError> for Trouble {
+    fn from(error: ChangeError) -> Self {
+        Self::Change(error)
+    }
+}
+
 impl Trouble {
     fn words(&self) -> String {
         match self {
             Self::Scene(error) => error.to_string(),
             Self::Step(error) => error.to_string(),
+            Self::Change(error) => error.to_string(),
         }
     }
 }
