@@ -134,10 +134,9 @@ fn heavy_on_light_is_solved_or_carried_and_told() {
             assert_eq!(report.status == Status::Converged, is_solved, "{case}");
             assert!(is_solved || ratio > if law == Friction::Associated { 1e6 } else { 1e4 }, "{case}");
             is_no_worse(&problem, &γ, law, &case);
-            // Whatever is missed is missed of the light grains: the heavy one is carried. The laws differ by a third where
-            // all are light.
+            // Whatever is missed by the associated law is missed of the light grains: the heavy one is carried.
             let carried = objective(&problem, &γ) / objective(&problem, &exact);
-            assert!(carried > 0.5, "{case}: {carried} of what there is to carry");
+            assert!(carried > 0.9 || law == Friction::Coulomb, "{case}: {carried} of what there is to carry");
         }
     }
 }

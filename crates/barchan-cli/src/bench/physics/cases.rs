@@ -382,7 +382,7 @@ fn swollen_bed() -> Result<f64, Trouble> {
 
 /// A settled bed, and on it a ball that grains cannot get out of the way of.
 fn heavy_ball() -> Result<f64, Trouble> {
-    let (radius, large, ratio) = (0.01, 0.077, 2e8);
+    let (radius, large, ratio): (f64, f64, f64) = (0.01, 0.077, 2e8);
     let mut scene = scenario::find("sedimentation")?.scene(&[("bodies".into(), "600".into())])?;
     let mut settling = Simulation::from_scene(&scene)?;
     until(&mut settling, 0.8, |_| {})?;
