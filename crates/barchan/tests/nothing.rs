@@ -120,7 +120,7 @@ fn a_load_that_is_right_but_for_its_last_digits_is_no_bad_start() {
 }
 
 #[test]
-fn heavy_on_light_is_solved_or_carried_and_told() {
+fn heavy_on_light_is_solved_or_told() {
     let scip =
         SolverOptions { name: SolverName::Scip, friction: Some(Friction::Associated), ..SolverOptions::default() };
     for ratio in [1.0, 1e2, 1e4, 1e6, 1e8, 2e8] {
@@ -134,9 +134,9 @@ fn heavy_on_light_is_solved_or_carried_and_told() {
             assert_eq!(report.status == Status::Converged, is_solved, "{case}");
             assert!(is_solved || ratio > if law == Friction::Associated { 1e6 } else { 1e4 }, "{case}");
             is_no_worse(&problem, &γ, law, &case);
-            // Whatever is missed by the associated law is missed of the light grains: the heavy one is carried.
+            // What is solved by the associated law carries most of the load. Above, too little may be carried, and is told.
             let carried = objective(&problem, &γ) / objective(&problem, &exact);
-            assert!(carried > 0.5 || law == Friction::Coulomb, "{case}: {carried} of what there is to carry");
+            assert!(!is_solved || carried > 0.5, "{case}: {carried} of what there is to carry");
         }
     }
 }
