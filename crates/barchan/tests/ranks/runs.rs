@@ -59,9 +59,12 @@ fn run(
     path: &Path,
     observe: impl Fn(usize, &Progress<'_>) -> ControlFlow<()> + Sync,
 ) -> Vec<Result<Summary, RunFailure>> {
+    // Steps are counted.
+    let mut scene = scene.clone();
+    scene.time.step = scene.time.step.fixed().unwrap_or(1e-3).into();
     let body = |comm: Box<dyn Communicator>| {
         let rank = comm.rank();
-        let mut run = Run::start_on(scene, &steps(count), comm).unwrap();
+        let mut run = Run::start_on(&scene, &steps(count), comm).unwrap();
         run.record_by(|| RunDirectory::create(path, false)).unwrap();
         run.to_end(|progress| observe(rank, progress))
     };
