@@ -1,8 +1,9 @@
 //! A settling bed of 25 000 spheres on two threads: what a step costs once it rests, and how good it
-//! is. By APGD, and by the default solver with the default tolerance and twice that.
+//! is. By APGD, and by the default solver under both friction laws, with the default tolerance, twice that and a fifth.
 
 use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
+use barchan::cone::Friction;
 use barchan::cone::solver::{SolverName, Status};
 use barchan::step::{Simulation, StepReport};
 use serde_json::json;
@@ -28,9 +29,14 @@ struct Run {
     hash: u64,
 }
 
-fn once(solver: SolverName, slack: f64) -> Result<Run, Failure> {
+/// How it is solved: the solver, the law, and the tolerance in units of the default.
+#[derive(Clone, Copy)]
+struct Way(SolverName, Friction, f64);
+
+fn once(Way(solver, law, slack): Way) -> Result<Run, Failure> {
     let mut scene = settled::scene(BODIES)?;
     scene.solver.name = solver;
+    scene.solver.friction = Some(law);
     scene.solver.tolerance *= slack;
     let mut simulation = Simulation::from_scene(&scene)?;
     let mut run = Run::default();
@@ -57,19 +63,26 @@ fn once(solver: SolverName, slack: f64) -> Result<Run, Failure> {
 
 pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
     let mut out = figures(json!({ "bodies": BODIES, "threads": 2 }));
-    for (key, solver, slack) in
-        [("apgd", SolverName::Apgd, 1.0), ("auto", SolverName::Auto, 1.0), ("auto_loose", SolverName::Auto, 2.0)]
-    {
-        out.insert(key.into(), measure(solver, slack)?.into());
+    use Friction::{Associated, Coulomb};
+    use SolverName::{Apgd, Auto};
+    for (key, way) in [
+        ("apgd", Way(Apgd, Associated, 1.0)),
+        ("auto", Way(Auto, Coulomb, 1.0)),
+        ("auto_associated", Way(Auto, Associated, 1.0)),
+        ("auto_loose", Way(Auto, Coulomb, 2.0)),
+        ("auto_tight", Way(Auto, Coulomb, 0.2)),
+        ("auto_tight_associated", Way(Auto, Associated, 0.2)),
+    ] {
+        out.insert(key.into(), measure(way)?.into());
     }
     Ok(out)
 }
 
-fn measure(solver: SolverName, slack: f64) -> Result<Figures, Failure> {
+fn measure(way: Way) -> Result<Figures, Failure> {
     let two = pool(2)?;
-    let mut best = two.install(|| once(solver, slack))?;
+    let mut best = two.install(|| once(way))?;
     for _ in 1..REPEATS {
-        let next = two.install(|| once(solver, slack))?;
+        let next = two.install(|| once(way))?;
         if next.hash != best.hash {
             return Err(Failure::Failed("two runs of the same scene ended in different states".into()));
         }

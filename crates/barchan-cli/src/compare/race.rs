@@ -12,13 +12,17 @@
 //! residual less often when nobody asks. Its times are scaled so that its end falls on the time
 //! measured without.
 
-use barchan::cone::solver::{HistoryEntry, Report, Solvable, Solve, Solver, SolverFor, SolverOptions, Status};
+use barchan::cone::solver::{
+    HistoryEntry, Report, Solvable, Solve, Solver, SolverFor, SolverName, SolverOptions, Status,
+};
 use barchan::cone::{AnyProblem, BlockSparse, ContactVec, MatrixFree, Workspace};
 use serde::Serialize;
 use std::time::Instant;
 
 /// Iterations of the first try.
 const FIRST: u32 = 16;
+/// The same of `auto`: as many as a step has by default.
+const FIRST_OF_AUTO: u32 = 1000;
 /// Factor by which the next try may have more.
 const MORE: f64 = 8.0;
 /// A try that took this part of the limit is the last.
@@ -97,7 +101,9 @@ impl Timed {
 pub(super) fn race(problem: &AnyProblem, options: &SolverOptions, max_seconds: f64) -> Result {
     let mut options = *options;
     let max_iterations = options.max_iterations;
-    let first = FIRST.min(options.max_iterations);
+    // What auto does depends on how many iterations it has in all: with few it passes on early.
+    let first = if options.name == SolverName::Auto { FIRST_OF_AUTO } else { FIRST };
+    let first = first.min(options.max_iterations);
     options.max_iterations = first;
     let mut tried = solve(problem, &options, false);
     while tried.is_cut_short(&options)

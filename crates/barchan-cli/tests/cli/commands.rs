@@ -26,7 +26,7 @@ fn every_scenario_can_be_printed_checked_and_started() {
         desk.write("scene.toml", &said.out);
         let said = desk.barchan("check scene.toml");
         assert!(said.code == 0 && said.out.starts_with("scene.toml is fine\n"), "{said:?}");
-        assert_eq!(desk.json("run scene.toml --steps 1")["scenario"], scenario);
+        assert_eq!(desk.json("run scene.toml --time 1e-4")["scenario"], scenario);
     }
 }
 

@@ -53,7 +53,7 @@ fn runs_that_did_not_end_well_have_a_report_too() {
     let desk = Desk::new();
     desk.write(
         "burst.toml",
-        "gravity = [0, 0, 0]\n[time]\nend = 100.0\n[output]\nframe_interval = 1e-3\n[[force]]\n\
+        "gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 100.0\n[output]\nframe_interval = 1e-3\n[[force]]\n\
          well = { centre = [0, 0, 0], stiffness = -1e6 }\n[[body]]\nshape.sphere.radius = 0.1\nposition = [0, 0, 1]\n",
     );
     assert_eq!(desk.barchan("run burst.toml --out run").code, 1);

@@ -72,7 +72,7 @@ fn a_state_that_is_no_number_stops_the_run() {
     // Repelled from the origin, faster and faster.
     desk.write(
         "burst.toml",
-        "gravity = [0, 0, 0]\n[time]\nend = 100.0\n[[force]]\nwell = { centre = [0, 0, 0], stiffness = -1e6 }\n\
+        "gravity = [0, 0, 0]\n[time]\nstep = 1e-3\nend = 100.0\n[[force]]\nwell = { centre = [0, 0, 0], stiffness = -1e6 }\n\
          [[body]]\nshape.sphere.radius = 0.1\nposition = [0, 0, 1]\n",
     );
     let said = desk.barchan("run burst.toml --out run");
