@@ -78,7 +78,7 @@ fn a_table_plots_and_raw_figures() {
         assert_well_formed(&svg);
         assert_eq!(colours_of_curves(&svg).len(), solvers.len());
         assert!(solvers.iter().all(|solver| svg.lines().any(|line| line == *solver)), "a legend: {svg}");
-        assert_eq!(svg.contains("tolerance 1e-3"), plot != "profile");
+        assert_eq!(svg.contains("tolerance 0.001"), plot != "profile");
     }
 
     let text = desk.read("comparison/comparison.csv");
