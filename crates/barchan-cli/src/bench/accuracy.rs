@@ -40,6 +40,12 @@ trait Measure {
 
 const FLOWS: &[Flow] = &[
     Flow {
+        name: "silo",
+        set: &[("nx", "14"), ("ny", "3"), ("nz", "16"), ("slit", "5"), ("time.end", "0.3")],
+        measures: &["share of the grains that has run out after 0.3 s"],
+        start: || Box::new(Discharge::default()),
+    },
+    Flow {
         name: "slope",
         set: &[("nx", "8"), ("ny", "6"), ("time.end", "2.5")],
         measures: &["mean speed from 1.5 to 2.5 s, m/s"],
@@ -50,12 +56,6 @@ const FLOWS: &[Flow] = &[
         set: &[("nx", "10"), ("ny", "3"), ("nz", "20")],
         measures: &["run-out at the end, m", "height at the end, m"],
         start: || Box::new(Extent),
-    },
-    Flow {
-        name: "silo",
-        set: &[("nx", "14"), ("ny", "3"), ("nz", "16"), ("slit", "5"), ("time.end", "0.6")],
-        measures: &["share of the grains that has run out after 0.6 s"],
-        start: || Box::new(Discharge::default()),
     },
     Flow {
         name: "drum",

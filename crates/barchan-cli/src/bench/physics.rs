@@ -6,7 +6,7 @@
 mod cases;
 
 use super::{Context, Figures};
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use barchan::scene::SceneError;
 use barchan::step::{ChangeError, StepError};
 use serde_json::json;
@@ -70,6 +70,7 @@ pub(super) fn run(_: &Context) -> Result<Figures, Failure> {
             Err(trouble) => trouble.words(),
         };
         let seen = seen.ok();
+        note(format_args!("  {}: {seen:?}, bar {}, {verdict}", case.name, case.bar));
         let figure = json!({ "measures": case.measures, "seen": seen, "bar": case.bar, "quick": case.is_quick, "verdict": verdict });
         figures.insert(case.name.into(), figure);
     }
