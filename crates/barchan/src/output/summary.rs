@@ -301,6 +301,45 @@ impl RunSeconds {
         let Self { exchange, broad, narrow, solve, integrate, output, checkpoint, start, other, total: _ } = *self;
         exchange + broad + narrow + solve + integrate + output + checkpoint + start + other
     }
+
+    /// In words: the total, and what of it went where.
+    fn in_words(&self) -> String {
+        let share = |stage: f64| if self.total > 0.0 { 100.0 * stage / self.total } else { 0.0 };
+        // What is there always, and what is told if it matters.
+        let stages = [
+            ("broad", self.broad),
+            ("narrow", self.narrow),
+            ("solve", self.solve),
+            ("integrate", self.integrate),
+            ("output", self.output),
+        ];
+        let others = [
+            ("exchange", self.exchange),
+            ("checkpoints", self.checkpoint),
+            ("start", self.start),
+            ("other", self.other),
+        ];
+        let stages = stages.iter().chain(others.iter().filter(|(_, s)| share(*s) >= 0.5));
+        let stages: Vec<_> = stages.map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
+        format!("{} ({})", duration(self.total), stages.join(", "))
+    }
+}
+
+impl SolverSummary {
+    /// In words.
+    fn in_words(&self) -> String {
+        let others = self.taken.keys().filter(|name| **name != self.name);
+        let others: Vec<_> = others.map(String::as_str).collect();
+        let choice = if others.is_empty() { String::new() } else { format!(" took {}", others.join(" and ")) };
+        let cold = match self.cold_starts {
+            0 => String::new(),
+            starts => format!(", {}", counted(starts, "start dropped", "starts dropped")),
+        };
+        format!(
+            "{}{choice}: {:.1} iterations a step (most {}){cold}, worst residual {:.1e}, tolerance {:e}",
+            self.name, self.iterations_mean, self.iterations_max, self.residual_max, self.tolerance
+        )
+    }
 }
 
 /// JSON has no number for "not finite": it is written as `null` and read back as NaN.
@@ -331,7 +370,6 @@ impl Summary {
 
     /// A compact table for people, loud about what went wrong.
     pub fn table(&self) -> String {
-        let solver = &self.solver;
         let seconds = &self.seconds;
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
@@ -360,38 +398,8 @@ impl Summary {
         let SteppingSummary { step, lengths, integrator, friction } = &self.stepping;
         let lengths = lengths.in_words(*step);
         line("stepping", format!("{lengths}, integrator {integrator}, friction {friction}"));
-        let others = solver.taken.keys().filter(|name| **name != solver.name);
-        let others: Vec<_> = others.map(String::as_str).collect();
-        let choice = if others.is_empty() { String::new() } else { format!(" took {}", others.join(" and ")) };
-        let cold = match solver.cold_starts {
-            0 => String::new(),
-            starts => format!(", {}", counted(starts, "start dropped", "starts dropped")),
-        };
-        line(
-            "solver",
-            format!(
-                "{}{choice}: {:.1} iterations a step (most {}){cold}, worst residual {:.1e}, tolerance {:e}",
-                solver.name, solver.iterations_mean, solver.iterations_max, solver.residual_max, solver.tolerance
-            ),
-        );
-        let share = |stage: f64| if seconds.total > 0.0 { 100.0 * stage / seconds.total } else { 0.0 };
-        // What is there always, and what is told if it matters.
-        let stages = [
-            ("broad", seconds.broad),
-            ("narrow", seconds.narrow),
-            ("solve", seconds.solve),
-            ("integrate", seconds.integrate),
-            ("output", seconds.output),
-        ];
-        let others = [
-            ("exchange", seconds.exchange),
-            ("checkpoints", seconds.checkpoint),
-            ("start", seconds.start),
-            ("other", seconds.other),
-        ];
-        let stages = stages.iter().chain(others.iter().filter(|(_, s)| share(*s) >= 0.5));
-        let stages: Vec<_> = stages.map(|(name, s)| format!("{name} {:.0} %", share(*s))).collect();
-        line("wall clock", format!("{} ({})", duration(seconds.total), stages.join(", ")));
+        line("solver", self.solver.in_words());
+        line("wall clock", seconds.in_words());
         if self.steps > 0 {
             let step = seconds.total / self.steps as f64;
             line("a step", duration(step));
