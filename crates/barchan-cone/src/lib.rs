@@ -52,6 +52,7 @@ pub use operator::block_sparse::{BlockSparse, Response};
 pub use operator::communicator::ProblemCommunicator;
 pub use operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 pub use operator::matrix_free::{BodyVec, MatrixFree, Workspace};
+pub use operator::patch::Around;
 pub use problem::assembled::{Assembled, BadAssembled};
 pub use problem::geometry::{Arms, Geometry, Symmetric, Tensors};
 pub use problem::law::{Friction, MOST_FRICTION};

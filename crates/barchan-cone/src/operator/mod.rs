@@ -6,4 +6,5 @@ pub mod cone_problem;
 pub(crate) mod contactwise;
 pub(crate) mod kernels;
 pub mod matrix_free;
+pub(crate) mod patch;
 mod solvers;

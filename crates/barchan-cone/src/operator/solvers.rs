@@ -3,7 +3,8 @@
 //! `solve_by` is written out for each, so that solvers are compiled for them in this crate, once, and
 //! not again in every program that calls them.
 
-use crate::solver::{Report, Scip, Solvable, Solve, SolverFor, Sweeping};
+use crate::operator::patch::Around;
+use crate::solver::{Report, Scip, Solvable, Solve, SolverFor, Sweeping, solve_patch};
 use crate::{BlockSparse, BodyVec, ContactVec, MatrixFree, Response, RowsIterate, SweepIterate};
 
 impl Solvable for MatrixFree<'_> {
@@ -13,6 +14,15 @@ impl Solvable for MatrixFree<'_> {
     #[inline(never)]
     fn solve_by(solver: &mut SolverFor<Self>, solve: Solve<'_, Self>) -> Report {
         solver.run(solve)
+    }
+
+    fn solve_patch(
+        solve: &mut Solve<'_, Self>,
+        around: Around,
+        most: usize,
+        before: &mut ContactVec,
+    ) -> Option<Report> {
+        solve_patch(solve, around, most, before)
     }
 }
 

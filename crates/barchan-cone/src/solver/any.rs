@@ -1,18 +1,12 @@
 //! A solver chosen at run time, and `auto`, which chooses by itself.
 
+mod choice;
+mod load;
+mod patches;
+
 use super::offer::{NotOffered, Offer, Solvable};
 use super::{Apgd, DeSaxce, Friction, Jacobi, Report, Solve, Solver, SolverName, SolverOptions, Status};
 use std::convert::Infallible;
-
-/// Contacts up to which `auto` thinks of the interior point,
-const SMALL: usize = 2500;
-/// the iterations after which it does, unless four fifths of all that it has are fewer (a linear system takes as long as
-/// a hundred sweeps),
-const ITERATIONS_OF_SMALL: u32 = 1000;
-/// and the linear systems that it leaves to the interior point.
-const SYSTEMS: u32 = 100;
-/// Impulses that lower the objective this many times as far carry a load that the others do not.
-const CARRIES: f64 = 2.0;
 
 /// A solver chosen at run time, with its memory: [`SolverFor`](super::SolverFor) a type of problem.
 ///
@@ -24,8 +18,9 @@ pub struct AnySolver<I, V, S, N> {
     de_saxce: DeSaxce<I>,
     /// For `auto`, where its first choice takes too long.
     interior_point: Option<Box<N>>,
-    /// For `auto`: the best impulses while it tries others.
+    /// For `auto`: the best impulses while it tries others, and what it tries them with.
     best: I,
+    shift: I,
 }
 
 enum Chosen<I, V, S, N> {
@@ -101,7 +96,14 @@ impl<I: Default, V: Default, S, N> AnySolver<I, V, S, N> {
             // The best that is offered.
             SolverName::Auto => sweeping().map_or_else(|_| Chosen::Apgd(Apgd::default()), Chosen::Sweeping),
         };
-        Ok(Self { name, chosen, de_saxce: DeSaxce::default(), interior_point: None, best: I::default() })
+        Ok(Self {
+            name,
+            chosen,
+            de_saxce: DeSaxce::default(),
+            interior_point: None,
+            best: I::default(),
+            shift: I::default(),
+        })
     }
 }
 
@@ -165,129 +167,5 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
             report = report.followed_by(self.de_saxce.solve(&mut self.chosen, solve.with(&rest)));
         }
         report.by(options.name)
-    }
-
-    /// `auto`. Accelerated Gauss–Seidel is the fastest for either law and any size and tolerance but two kinds of
-    /// problems: small ones to many digits, and heavy bodies on light ones, whose load sweeps are long in building up.
-    /// Which those are shows by trying. The interior point takes them over, up to a size, and leaves what iterations
-    /// remain to sweeps again, which mend what it has left of the velocities of light bodies.
-    ///
-    /// A problem without sweeps begins with APGD instead, one without Newton systems ends there.
-    fn solve_by_choice<P>(&mut self, mut solve: Solve<'_, P>) -> Report
-    where
-        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
-        N: Solver<P>,
-    {
-        let options = solve.options;
-        let has_second = solve.problem.contacts() <= SMALL && self.interior_point_of_auto().is_some();
-        let name = match self.chosen {
-            Chosen::Sweeping(_) => SolverName::AcceleratedGs,
-            _ => SolverName::Apgd,
-        };
-        let limit = if has_second {
-            ITERATIONS_OF_SMALL.min(options.max_iterations - options.max_iterations / 5)
-        } else {
-            u32::MAX
-        };
-        let first = SolverOptions { name, max_iterations: options.max_iterations.min(limit), ..*options };
-        let is_over = |report: &Report| {
-            matches!(report.status, Status::Converged | Status::BadProblem)
-                || report.iterations >= options.max_iterations
-        };
-        let mut report = self.solve_as_told(solve.with(&first));
-        if is_over(&report) || !has_second {
-            return report;
-        }
-        if let Some(interior_point) = self.interior_point_of_auto() {
-            let left = options.max_iterations - report.iterations;
-            let second = SolverOptions { name: SolverName::Scip, max_iterations: left.min(SYSTEMS), ..*options };
-            report = report.followed_by(interior_point.solve(solve.with(&second)).by(SolverName::Scip));
-        }
-        if is_over(&report) {
-            return report;
-        }
-        if options.law() == Friction::Coulomb {
-            report = self.carry_load(solve.reborrow(), report);
-        }
-        if is_over(&report) {
-            return report;
-        }
-        let is_rounded = options.law() == Friction::Coulomb && solve.problem.slip_rounding() > 0.0;
-        let left = options.max_iterations - report.iterations;
-        let max_iterations = if is_rounded { left.div_ceil(2) } else { left };
-        let third = SolverOptions { name, max_iterations, ..*options };
-        report = report.followed_by(self.solve_as_told(solve.with(&third)));
-        if is_over(&report) || !is_rounded {
-            return report;
-        }
-        let rest = SolverOptions { name, ..options.after(report.iterations) };
-        self.solve_without_rounding(solve.with(&rest), report)
-    }
-
-    /// The associated law where Coulomb's could not be solved. What sweeps have found of it may carry next to nothing of a
-    /// heavy body, whatever the residual says, for which light ones count as much. The objective sees that: the
-    /// associated law's solution is where it is lowest, so that its impulses carry what there is to carry. They are taken
-    /// if they carry far more, and if the residual of Coulomb's law says that they are better than none.
-    fn carry_load<P>(&mut self, mut solve: Solve<'_, P>, report: Report) -> Report
-    where
-        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
-        N: Solver<P>,
-    {
-        let options = solve.options;
-        let max_iterations = SYSTEMS.min(options.max_iterations - report.iterations);
-        let friction = Some(Friction::Associated);
-        let convex = SolverOptions { name: SolverName::Scip, friction, max_iterations, ..*options };
-        self.keep(solve.problem, solve.γ);
-        let Some(interior_point) = self.interior_point_of_auto() else { return report };
-        let mut next = interior_point.solve(solve.with(&convex)).by(SolverName::Scip);
-        solve.problem.set_law(Friction::Coulomb);
-        next.record_residuals(&mut solve);
-        let is_solved = next.residual <= options.tolerance;
-        next.status = if is_solved { Status::Converged } else { Status::IterationLimit };
-        let carries_more = next.objective < CARRIES * report.objective && next.residuals.natural < 1.0;
-        self.better_of(report, next, is_solved || carries_more, solve)
-    }
-
-    /// Notes the impulses found so far.
-    fn keep<P>(&mut self, problem: &mut P, γ: &P::Impulses)
-    where
-        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
-    {
-        problem.copy(γ, &mut self.best);
-    }
-
-    /// After another solve: its impulses if they are better, or those kept before it. The report counts both.
-    fn better_of<P>(&mut self, report: Report, next: Report, is_better: bool, solve: Solve<'_, P>) -> Report
-    where
-        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
-    {
-        let Report { taken, status, residual, residuals, objective, .. } = report;
-        let mut both = report.followed_by(next);
-        if !is_better {
-            solve.problem.copy(&self.best, solve.γ);
-            solve.problem.respond_to(solve.γ, solve.response);
-            (both.taken, both.status) = (taken, status);
-            (both.residual, both.residuals, both.objective) = (residual, residuals, objective);
-        }
-        both
-    }
-
-    /// The last resort of `auto` under Coulomb's law that is rounded off: the exact law, from no impulses. A body that
-    /// slides between surfaces which cannot part has a solution by that law alone: the rounded one lets any sliding
-    /// contact open at up to με. What it finds counts if it meets the tolerance.
-    fn solve_without_rounding<P>(&mut self, mut solve: Solve<'_, P>, report: Report) -> Report
-    where
-        P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
-    {
-        let rounding = solve.problem.slip_rounding();
-        if !solve.problem.set_slip_rounding(0.0) {
-            return report;
-        }
-        self.keep(solve.problem, solve.γ);
-        solve.problem.clear_impulses(solve.γ);
-        let next = self.solve_as_told(solve.reborrow());
-        solve.problem.set_slip_rounding(rounding);
-        let is_solved = next.status == Status::Converged;
-        self.better_of(report, next, is_solved, solve)
     }
 }

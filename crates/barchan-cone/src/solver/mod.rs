@@ -14,11 +14,13 @@ mod jordan;
 mod nothing;
 mod offer;
 pub mod options;
+mod patch;
 mod pool;
 pub mod report;
 pub mod scip;
 mod stopping;
 pub mod sweeping;
+mod worth;
 
 pub use crate::{Borders, Criterion, Friction, Metric, Order};
 pub use any::AnySolver;
@@ -30,6 +32,7 @@ pub use options::{
     AcceleratedGsOptions, ApgdOptions, GaussSeidelOptions, JacobiOptions, NbgsOptions, ScipOptions, SolverName,
     SolverOptions,
 };
+pub(crate) use patch::solve_patch;
 pub use report::{HistoryEntry, Report, Status};
 pub use scip::Scip;
 pub use sweeping::Sweeping;

@@ -8,6 +8,7 @@
 
 use super::{AnySolver, Report, Scip, Solve, Solver, SolverName, Sweeping};
 use crate::ConeProblem;
+use crate::operator::patch::Around;
 use std::fmt;
 
 /// A problem that [`AnySolver`] can solve.
@@ -33,6 +34,12 @@ pub trait Solvable: ConeProblem + Sized {
     /// in its own crate; otherwise they are compiled in every crate that calls them.
     fn solve_by(solver: &mut SolverFor<Self>, solve: Solve<'_, Self>) -> Report {
         solver.run(solve)
+    }
+
+    /// Solves the contacts by themselves, at most `most`, that hold up a solve which has come to the impulses given, and
+    /// copies these into `before`. None if they are more than that or too far apart, or if the problem has no such parts.
+    fn solve_patch(_: &mut Solve<'_, Self>, _: Around, _most: usize, _before: &mut Self::Impulses) -> Option<Report> {
+        None
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every solve tells about itself.
 
-use super::{Solve, SolverName};
+use super::{Solve, SolverName, SolverOptions};
 use crate::{ConeProblem, Residuals};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -98,6 +98,11 @@ impl Report {
     pub(crate) fn by(mut self, solver: SolverName) -> Report {
         self.taken = Some(solver);
         self
+    }
+
+    /// Whether there is nothing left to do for a solve with these options, or nothing left to do it with.
+    pub(crate) fn is_final(&self, options: &SolverOptions) -> bool {
+        matches!(self.status, Status::Converged | Status::BadProblem) || self.iterations >= options.max_iterations
     }
 
     /// Adds the present state, with this residual, to the history.

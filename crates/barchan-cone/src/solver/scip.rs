@@ -28,6 +28,7 @@
 
 use super::jordan::{Cone, Scaling};
 use super::stopping::{Next, NotFinite, Stopping};
+use super::worth::Worth;
 use super::{Apgd, Friction, Report, Solve, Solver, Status};
 use crate::{Fold, NewtonOptions, NewtonProblem, Unknown};
 use glam::DVec3;
@@ -45,6 +46,10 @@ const SHORT: f64 = 0.3;
 const CENTRED: f64 = 0.3;
 /// Steps shorter than this lead nowhere.
 const SHORTEST: f64 = 1e-10;
+/// Nor do those that are shorter than this where y lacks so many times what it did before: linear systems have no digits
+/// left.
+const LOST_STEP: f64 = 1e-2;
+const LOST_DIGITS: f64 = 100.0;
 
 /// The solver's memory, kept between solves.
 pub struct Scip<I, V> {
@@ -183,13 +188,20 @@ impl<I: Default, V: Default> Scip<I, V> {
     ) -> Status {
         // The rule knows the iterates only: the first of them may be far worse than what γ holds.
         let mut stopping = Stopping::new(solve, PATIENCE, NotFinite::Failed);
-        let mut best = report.residual;
+        let mut best = Worth { residual: report.residual, objective: 0.0 };
         let Solve { problem, γ, response, options, .. } = solve.reborrow();
+        best.objective = 0.5 * (problem.residuals(γ, response).1 + problem.dot_bias(γ));
         let system = options.scip.newton();
         let is_coulomb = options.law() == Friction::Coulomb;
-        let mut least_σ = 0.0;
+        let (mut least_σ, mut least_lack) = (0.0, f64::INFINITY);
         loop {
-            let Some(α) = self.step(problem, &system, least_σ, report) else { return Status::Stalled };
+            let Some(Advance { α, lack }) = self.step(problem, &system, least_σ, report) else {
+                return Status::Stalled;
+            };
+            least_lack = lack.min(least_lack);
+            if α < LOST_STEP && lack > LOST_DIGITS * least_lack && !is_coulomb {
+                return Status::Stalled;
+            }
             // A term that has changed may lie across the path: back to its middle.
             least_σ = if is_coulomb && α < SHORT { CENTRED } else { 0.0 };
             report.iterations += 1;
@@ -201,7 +213,9 @@ impl<I: Default, V: Default> Scip<I, V> {
             problem.project(&mut self.γ);
             problem.respond_to(&self.γ, &mut self.w);
             report.operator_applications += 1;
-            let residual = problem.residuals(&self.γ, &self.w).0.by(options.criterion);
+            let (residuals, work) = problem.residuals(&self.γ, &self.w);
+            let residual = residuals.by(options.criterion);
+            let worth = Worth { residual, objective: 0.5 * (work + problem.dot_bias(&self.γ)) };
             let next = stopping.observe(residual, false, report);
             if next == Next::GoOn {
                 if is_coulomb {
@@ -209,8 +223,9 @@ impl<I: Default, V: Default> Scip<I, V> {
                 }
                 problem.gradient_at(&self.w, &mut self.g);
             }
-            if residual < best {
-                best = residual;
+            let is_better = if is_coulomb { residual < best.residual } else { worth.is_better_than(&best) };
+            if is_better || next == Next::End(Status::Converged) {
+                best = worth;
                 std::mem::swap(γ, &mut self.γ);
                 std::mem::swap(response, &mut self.w);
             }
@@ -247,15 +262,14 @@ impl<I: Default, V: Default> Scip<I, V> {
         report.status = rest.status;
     }
 
-    /// One predictor and corrector from x, y with g = Aγ + b, centred by σ at least. Returns how far it went, or nothing
-    /// if it led nowhere.
+    /// One predictor and corrector from x, y with g = Aγ + b, centred by σ at least. Nothing if it led nowhere.
     fn step<P: NewtonProblem<Impulses = I, Velocities = V>>(
         &mut self,
         problem: &mut P,
         system: &NewtonOptions,
         least_σ: f64,
         report: &mut Report,
-    ) -> Option<f64> {
+    ) -> Option<Advance> {
         let gap = self.set_up(problem, system)?;
         report.operator_applications += problem.solve(&self.q, &mut self.δ, &mut self.u);
         let σ = self.predict(problem, gap).max(least_σ);
@@ -268,7 +282,7 @@ impl<I: Default, V: Default> Scip<I, V> {
             *y = cone.inside(*y + δy * α);
             Fold::default()
         });
-        Some(α)
+        Some(Advance { α, lack: gap.lack })
     }
 
     /// After it: ρ holds what y = Ãx + b̃ lacks, q the predictor's right-hand side, and the system is
@@ -289,11 +303,11 @@ impl<I: Default, V: Default> Scip<I, V> {
             [*h0, *h1] = scaling.inverse_of_p(&cone);
             *ρ = y - cone.unscale(g);
             *q = cone.unscale(scaling.apply_twice(*ρ) - x);
-            Fold::of_sums([x.dot(y), 1.0, 0.0, 0.0])
+            Fold::of_sums([x.dot(y), 1.0, ρ.length_squared(), 0.0])
         });
-        let [total, cones, ..] = fold.sums;
+        let [total, cones, lack, _] = fold.sums;
         let is_factored = total.is_finite() && problem.factor([&*h0, &*h1], system);
-        is_factored.then(|| Gap { total, mean: total / cones.max(1.0) })
+        is_factored.then(|| Gap { total, mean: total / cones.max(1.0), lack: lack.sqrt() })
     }
 
     /// The predictor: where it meets a boundary, what x·y would be there, and from that the centring σ.
@@ -359,6 +373,16 @@ impl<I: Default, V: Default> Scip<I, V> {
 struct Gap {
     total: f64,
     mean: f64,
+    /// ‖ρ‖: what y lacks.
+    lack: f64,
+}
+
+/// A step that was made.
+struct Advance {
+    /// How far it went.
+    α: f64,
+    /// ‖ρ‖ before it.
+    lack: f64,
 }
 
 /// The mean of |b̃|²/ã over all unknowns, which gives the scale of x·y.

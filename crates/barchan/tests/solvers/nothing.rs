@@ -7,7 +7,7 @@ use barchan::DVec3;
 use barchan::cone::solver::{
     AnySolver, Criterion, Friction, JacobiOptions, Report, Solve, Solver, SolverName, SolverOptions, Status,
 };
-use barchan::cone::{BodyVec, ContactVec, MatrixFree, Problem, Workspace};
+use barchan::cone::{BodyVec, ContactScalars, ContactVec, MatrixFree, Problem, Workspace};
 
 const LAWS: [Friction; 2] = [Friction::Associated, Friction::Coulomb];
 
@@ -114,7 +114,7 @@ fn a_load_that_is_right_but_for_its_last_digits_is_no_bad_start() {
 }
 
 #[test]
-fn heavy_on_light_is_solved_or_told() {
+fn heavy_on_light_is_solved() {
     let scip =
         SolverOptions { name: SolverName::Scip, friction: Some(Friction::Associated), ..SolverOptions::default() };
     for ratio in [1.0, 1e2, 1e4, 1e6, 1e8, 2e8] {
@@ -126,12 +126,59 @@ fn heavy_on_light_is_solved_or_told() {
             let case = format!("{ratio:e} {law:?} {:?} by {:?}: {}", report.status, report.taken, report.residual);
             let is_solved = natural_residual(&problem, &γ, law) <= 1.01 * options.tolerance;
             assert_eq!(report.status == Status::Converged, is_solved, "{case}");
-            assert!(is_solved || ratio > if law == Friction::Associated { 1e6 } else { 1e4 }, "{case}");
+            assert!(is_solved || ratio > 1e8, "{case}");
             is_no_worse(&problem, &γ, law, &case);
-            // What is solved by the associated law carries most of the load. Above, too little may be carried, and is told.
             let carried = objective(&problem, &γ) / objective(&problem, &exact);
-            assert!(!is_solved || carried > 0.5, "{case}: {carried} of what there is to carry");
+            assert!(carried > 0.5, "{case}: {carried} of what there is to carry");
         }
+    }
+}
+
+/// Problems that have nothing to do with each other, as one.
+fn side_by_side(problems: &[Problem]) -> Problem {
+    let mut all = Problem::default();
+    let (mut normals, mut bias, mut friction) = (Vec::new(), Vec::new(), Vec::new());
+    for problem in problems {
+        let first = all.bodies() as u32;
+        all.inverse_mass.extend(&problem.inverse_mass);
+        all.geometry.radius.extend(&problem.geometry.radius);
+        all.geometry.inverse_inertia.extend(&problem.geometry.inverse_inertia);
+        all.pairs.extend(problem.pairs.iter().map(|pair| pair.map(|j| j + first)));
+        normals.extend(problem.normals.iter());
+        bias.extend(problem.bias.iter());
+        friction.extend((0..problem.contacts()).map(|i| problem.friction[i]));
+        all.slip_rounding = problem.slip_rounding;
+    }
+    all.normals = ContactVec::from_slice(&normals);
+    all.bias = ContactVec::from_slice(&bias);
+    all.friction = ContactScalars::from_slice(&friction);
+    assert_eq!(all.check(), Ok(()));
+    all
+}
+
+/// What sweeps cannot solve in a small problem, they cannot solve in a large one.
+#[test]
+fn heavy_on_light_is_solved_in_a_large_problem_too() {
+    let ratio = 1e8;
+    let beds = 1 + 3000 / BED.contacts();
+    let small = heavy(ratio);
+    let mut parts = vec![BED.clone(); beds];
+    parts.push(small.clone());
+    let large = side_by_side(&parts);
+    let scip =
+        SolverOptions { name: SolverName::Scip, friction: Some(Friction::Associated), ..SolverOptions::default() };
+    let (exact, ..) = solve(&small, &SolverOptions { tolerance: 1e-2, ..scip });
+    for law in LAWS {
+        let options = SolverOptions { friction: Some(law), ..SolverOptions::default() };
+        // Sweeps alone miss the tolerance, or meet it with little of the load: over all contacts the residual is small.
+        let sweeps = SolverOptions { name: SolverName::AcceleratedGs, ..options };
+        let (swept, ..) = solve(&large, &sweeps);
+        assert!(objective(&large, &swept) > 0.5 * objective(&small, &exact), "{law:?}: sweeps alone can do it");
+        let (γ, _, report) = solve(&large, &options);
+        let case = format!("{law:?} {:?} by {:?}: {}", report.status, report.taken, report.residual);
+        assert_eq!(report.status, Status::Converged, "{case}");
+        let carried = objective(&large, &γ) / objective(&small, &exact);
+        assert!(carried > 0.5, "{case}: {carried} of what there is to carry");
     }
 }
 
