@@ -26,7 +26,9 @@ use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Bodies, Drag, Energy, ExternalForce, Motion, Ownership, World};
 use agree::StepClock;
 use barchan_cone::solver::{Solve, Solver, SolverFor, SolverName};
-use barchan_cone::{BodyVec, ConeProblem, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace};
+use barchan_cone::{
+    BodyVec, ConeProblem, ContactScalars, ContactVec, MatrixFree, ProblemCommunicator, ProblemRef, System, Workspace,
+};
 use barchan_parallel::{CHUNK, fold_chunks};
 use bounce::SharedImpacts;
 use glam::DVec3;
@@ -68,6 +70,8 @@ pub struct Simulation {
     workspace: Workspace,
     solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
+    /// By how much gaps are to grow, and the impulses that make them.
+    growths: ContactScalars,
     recovery: ContactVec,
     clock: StepClock,
     sums: Vec<[f64; 2]>,
@@ -154,6 +158,7 @@ impl Simulation {
             workspace: Workspace::default(),
             solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
+            growths: ContactScalars::default(),
             recovery: ContactVec::default(),
             clock: StepClock::default(),
             sums: Vec::new(),
@@ -365,8 +370,7 @@ impl Simulation {
             let mut impulses = std::mem::take(&mut self.recovery);
             let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
             let scale = operator.normal_answer();
-            recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options, self.h)
-                .impulses(scale, &mut impulses);
+            recover::impulses(&self.growths, self.contacts.normals(), scale, &mut impulses);
             self.recovery = impulses;
         }
     }

@@ -24,7 +24,7 @@ macro_rules! solvers {
 solvers! {
     /// What suits the problem.
     #[default]
-    Auto = "auto", "accelerated-gs, and scip for small problems that take it too long";
+    Auto = "auto", "accelerated-gs, and scip for small problems, or parts of large ones, that take it too long";
     /// Accelerated projected gradient descent (S1 III-A).
     Apgd = "apgd", "accelerated projected gradient descent on the cone complementarity problem";
     /// Symmetric-cone interior point (S1 III-B).

@@ -12,9 +12,9 @@ use super::arms::{ContactArms, relative_velocity};
 use super::{ContactOptions, FreeMotion, Integrator};
 use crate::narrow::OverlapSums;
 use crate::world::{Bodies, Motion};
-use barchan_cone::ContactVec;
-use barchan_cone::lanes::LANES;
-use barchan_parallel::{CHUNK, fold_chunks, for_chunks_mut};
+use barchan_cone::lanes::{F4, LANES};
+use barchan_cone::{ContactScalars, ContactVec};
+use barchan_parallel::{CHUNK, fold_chunks_mut, for_chunks_mut};
 use glam::{DQuat, DVec3};
 use std::ops::Range;
 
@@ -71,28 +71,41 @@ impl Recovery<'_> {
         self.options.recovery * (-gap - slack).max(0.0) + new
     }
 
-    /// Overlaps of contacts. `slots` is scratch.
-    pub fn overlaps(&self, slots: &mut Vec<[f64; 2]>) -> Overlaps {
+    /// Overlaps of contacts, and in `growths` by how much each gap is to grow. `slots` is scratch.
+    pub fn overlaps(&self, growths: &mut ContactScalars, slots: &mut Vec<[f64; 2]>) -> Overlaps {
         let contacts = self.arms.contacts;
-        let deep = |range: Range<usize>| [range.filter(|&i| self.growth(i) > 0.0).count() as f64, 0.0];
-        let [deep, _] = fold_chunks(contacts.len(), CHUNK, slots, [0.0; 2], deep, |a, b| [a[0] + b[0], 0.0]);
-        Overlaps { sums: contacts.overlap(self.arms.bodies), deep: deep as usize }
-    }
-
-    /// Writes to `out` the impulses whose response is the displacement of this step; `scale` is a_n of a contact.
-    pub fn impulses(&self, scale: impl Fn(usize) -> f64 + Sync, out: &mut ContactVec) {
-        let contacts = self.arms.contacts;
-        out.resize(contacts.len());
-        for_chunks_mut(out.blocks_mut(), CHUNK / LANES, |blocks, out| {
+        growths.resize(contacts.len());
+        let find = |blocks: Range<usize>, growths: &mut [F4]| {
+            let mut deep = 0;
             for i in blocks.start * LANES..(blocks.end * LANES).min(contacts.len()) {
                 let growth = self.growth(i);
-                if growth > 0.0 {
-                    let impulse = contacts.normals().get(i) * (growth / scale(i));
-                    out[i / LANES - blocks.start].set_lane(i % LANES, impulse);
-                }
+                growths[i / LANES - blocks.start].0[i % LANES] = growth;
+                deep += usize::from(growth > 0.0);
             }
-        });
+            [deep as f64, 0.0]
+        };
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], 0.0];
+        let [deep, _] = fold_chunks_mut(growths.blocks_mut(), CHUNK / LANES, slots, [0.0; 2], find, add);
+        Overlaps { sums: contacts.overlap(self.arms.bodies), deep: deep as usize }
     }
+}
+
+/// Writes to `out` the impulses along the normals whose response makes gaps grow by so much in this step; `scale` is a_n
+/// of a contact.
+pub fn impulses(
+    growths: &ContactScalars,
+    normals: &ContactVec,
+    scale: impl Fn(usize) -> f64 + Sync,
+    out: &mut ContactVec,
+) {
+    out.resize(growths.len());
+    for_chunks_mut(out.blocks_mut(), CHUNK / LANES, |blocks, out| {
+        for i in blocks.start * LANES..(blocks.end * LANES).min(growths.len()) {
+            if growths[i] > 0.0 {
+                out[i / LANES - blocks.start].set_lane(i % LANES, normals.get(i) * (growths[i] / scale(i)));
+            }
+        }
+    });
 }
 
 /// Moves and turns every dynamic body by its displacement, or as much of it as its motion in the step and `longest`,
