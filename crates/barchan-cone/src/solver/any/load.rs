@@ -25,7 +25,10 @@ impl<I: Default, V: Default, S: Offer, N: Offer> AnySolver<I, V, S, N> {
         P: Solvable<Impulses = I, Velocities = V, Sweeping = S, InteriorPoint = N>,
         N: Solver<P>,
     {
-        let options = solve.options;
+        // The rest is for those that come after.
+        let left = solve.options.max_iterations - report.iterations;
+        let own = SolverOptions { max_iterations: report.iterations + left / 3 * 2, ..*solve.options };
+        let (options, mut solve) = (&own, solve.with(&own));
         let name = self.first_of_auto();
         let mut tolerance = LOAD_TOLERANCE;
         for round in 0..ROUNDS {
