@@ -1,0 +1,181 @@
+//! Convex cores and where they stand.
+
+use glam::{DMat3, DVec3};
+
+/// A convex shape about its origin, known by its support function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Core<'a> {
+    /// The origin: the core of a sphere.
+    Point,
+    /// From −half to +half along z: the core of a capsule.
+    Segment {
+        /// Half its length.
+        half: f64,
+    },
+    /// A box.
+    Cuboid {
+        /// Half its edges.
+        half: DVec3,
+    },
+    /// A cylinder about z.
+    Cylinder {
+        /// Its radius.
+        radius: f64,
+        /// Half its height.
+        half: f64,
+    },
+    /// A cone about z: its base at −half, its tip at +half.
+    Cone {
+        /// The radius of its base.
+        radius: f64,
+        /// Half its height.
+        half: f64,
+    },
+    /// An ellipsoid with these semi-axes.
+    Ellipsoid {
+        /// Along x, y and z.
+        radii: DVec3,
+    },
+    /// The convex hull of points. The origin lies inside of it.
+    Hull(&'a [DVec3]),
+}
+
+impl Core<'_> {
+    /// The point farthest along a direction, which need not be of unit length.
+    #[inline]
+    pub fn support(&self, direction: DVec3) -> DVec3 {
+        let d = direction;
+        match *self {
+            Self::Point => DVec3::ZERO,
+            Self::Segment { half } => DVec3::new(0.0, 0.0, half.copysign(d.z)),
+            Self::Cuboid { half } => half.copysign(d),
+            Self::Cylinder { radius, half } => rim(d, radius).extend_z(half.copysign(d.z)),
+            Self::Cone { radius, half } => {
+                // The tip, or the rim: whichever is farther.
+                let rim = rim(d, radius).extend_z(-half);
+                let tip = DVec3::new(0.0, 0.0, half);
+                if tip.dot(d) >= rim.dot(d) { tip } else { rim }
+            }
+            Self::Ellipsoid { radii } => {
+                let scaled = radii * d;
+                let length = scaled.length();
+                if length > 0.0 { radii * scaled / length } else { DVec3::new(radii.x, 0.0, 0.0) }
+            }
+            Self::Hull(points) => {
+                let mut best = (f64::NEG_INFINITY, DVec3::ZERO);
+                for &p in points {
+                    let along = p.dot(d);
+                    if along > best.0 {
+                        best = (along, p);
+                    }
+                }
+                best.1
+            }
+        }
+    }
+
+    /// The radius of a ball about the origin that holds it.
+    pub fn reach(&self) -> f64 {
+        match *self {
+            Self::Point => 0.0,
+            Self::Segment { half } => half,
+            Self::Cuboid { half } => half.length(),
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.hypot(half),
+            Self::Ellipsoid { radii } => radii.max_element(),
+            Self::Hull(points) => points.iter().map(|p| p.length()).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The point of a circle about z that is farthest along a direction, as x and y.
+#[inline]
+fn rim(d: DVec3, radius: f64) -> Flat {
+    let length = d.x.hypot(d.y);
+    if length > 0.0 { Flat([radius * d.x / length, radius * d.y / length]) } else { Flat([radius, 0.0]) }
+}
+
+struct Flat([f64; 2]);
+
+impl Flat {
+    #[inline]
+    fn extend_z(self, z: f64) -> DVec3 {
+        DVec3::new(self.0[0], self.0[1], z)
+    }
+}
+
+/// A core with its rounding, where it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placed<'a> {
+    /// The core.
+    pub core: Core<'a>,
+    /// By how much it is rounded.
+    pub rounding: f64,
+    /// Where its origin is.
+    pub position: DVec3,
+    /// How it is turned.
+    pub rotation: DMat3,
+}
+
+impl Placed<'_> {
+    /// The point of the core farthest along a direction, from its own origin.
+    #[inline]
+    pub(crate) fn support(&self, direction: DVec3) -> DVec3 {
+        self.rotation * self.core.support(self.rotation.transpose() * direction)
+    }
+
+    /// The radius of a ball about its origin that holds it, rounding included.
+    pub fn reach(&self) -> f64 {
+        self.core.reach() + self.rounding
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn vector() -> impl Strategy<Value = DVec3> {
+        [-1.0..1.0f64, -1.0..1.0, -1.0..1.0].prop_map(DVec3::from_array)
+    }
+
+    /// Whether a point lies in a core, by its definition.
+    fn holds(core: &Core<'_>, p: DVec3) -> bool {
+        let slack = 1e-12;
+        let flat = p.x.hypot(p.y);
+        match *core {
+            Core::Point => p.length() <= slack,
+            Core::Segment { half } => flat <= slack && p.z.abs() <= half + slack,
+            Core::Cuboid { half } => (p.abs() - half).max_element() <= slack,
+            Core::Cylinder { radius, half } => flat <= radius + slack && p.z.abs() <= half + slack,
+            Core::Cone { radius, half } => p.z >= -half - slack && flat <= radius * (half - p.z) / (2.0 * half) + slack,
+            Core::Ellipsoid { radii } => (p / radii).length() <= 1.0 + slack,
+            Core::Hull(points) => points.contains(&p),
+        }
+    }
+
+    proptest! {
+        /// A support point belongs to the core, no point of it is farther along, and the ball holds it.
+        #[test]
+        fn support_points_are_farthest(d in vector(), other in vector()) {
+            let points = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE];
+            for core in [
+                Core::Point,
+                Core::Segment { half: 0.7 },
+                Core::Cuboid { half: DVec3::new(0.3, 0.5, 0.9) },
+                Core::Cylinder { radius: 0.4, half: 0.6 },
+                Core::Cone { radius: 0.4, half: 0.6 },
+                Core::Ellipsoid { radii: DVec3::new(0.3, 0.5, 0.9) },
+                Core::Hull(&points),
+            ] {
+                let p = core.support(d);
+                prop_assert!(holds(&core, p), "{core:?}: {p}");
+                prop_assert!(p.length() <= core.reach() + 1e-12);
+                if holds(&core, other) {
+                    prop_assert!(other.dot(d) <= p.dot(d) + 1e-12, "{core:?}: {other} is farther than {p}");
+                }
+                let q = core.support(other);
+                prop_assert!(q.dot(d) <= p.dot(d) + 1e-12, "{core:?}: {q} is farther than {p}");
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The distance of two cores by the algorithm of Gilbert, Johnson and Keerthi (1988).
+//!
+//! The points nearest to each other are those of the difference A − B nearest to the origin. A simplex of support points
+//! walks there: it takes in the support point towards the origin, and drops what does not help to hold its nearest point.
+
+use crate::Placed;
+use crate::simplex::{Simplex, Vertex};
+use glam::DVec3;
+
+/// Relative error of a distance.
+const PRECISION: f64 = 1e-10;
+/// What rounding leaves of a distance, in sizes of the shapes: cores that are nearer than this meet.
+const ROUNDING: f64 = 1e-13;
+/// Steps at most. Polyhedra take few; surfaces that are curved gain a digit in two or three.
+const STEPS: usize = 100;
+
+/// What was found of two cores.
+pub(crate) enum Found {
+    /// They are so far apart that it does not matter where.
+    Far,
+    /// The points nearest to each other: a − b, and a.
+    Apart(Vertex),
+    /// They meet.
+    Meet,
+}
+
+/// The difference A − B, seen from A's origin.
+pub(crate) struct Difference<'a> {
+    a: &'a Placed<'a>,
+    b: &'a Placed<'a>,
+    /// From A's origin to B's.
+    offset: DVec3,
+    /// The size of the cores.
+    pub(crate) size: f64,
+}
+
+impl<'a> Difference<'a> {
+    pub(crate) fn new(a: &'a Placed<'a>, b: &'a Placed<'a>) -> Self {
+        let size = a.core.reach() + b.core.reach();
+        Self { a, b, offset: b.position - a.position, size }
+    }
+
+    /// The point farthest along a direction.
+    #[inline]
+    pub(crate) fn support(&self, direction: DVec3) -> Vertex {
+        let a = self.a.support(direction);
+        Vertex { w: a - (self.offset + self.b.support(-direction)), a }
+    }
+
+    /// Finds the points nearest to each other, unless they are farther apart than `reach`.
+    pub(crate) fn nearest(&self, reach: f64) -> Found {
+        let size = self.size + self.offset.length();
+        let mut simplex = Simplex::default();
+        let mut v = -self.offset;
+        if v == DVec3::ZERO {
+            v = DVec3::X;
+        }
+        let first = self.support(-v);
+        simplex.push(first);
+        v = simplex.reduce();
+        for _ in 0..STEPS {
+            let length_squared = v.length_squared();
+            if length_squared <= (ROUNDING * size).powi(2) {
+                return Found::Meet;
+            }
+            let vertex = self.support(-v);
+            // All of A − B lies beyond the plane through this point: a bound from below.
+            let bound = v.dot(vertex.w);
+            if bound > 0.0 && bound * bound > reach * reach * length_squared {
+                return Found::Far;
+            }
+            let is_near =
+                length_squared - bound <= PRECISION * length_squared + ROUNDING * size * length_squared.sqrt();
+            if is_near || simplex.vertices().iter().any(|known| known.w == vertex.w) {
+                break;
+            }
+            let before = simplex;
+            simplex.push(vertex);
+            let next = simplex.reduce();
+            if simplex.vertices().len() == 4 {
+                return Found::Meet;
+            }
+            // Rounding has the last word.
+            if next.length_squared() >= length_squared {
+                simplex = before;
+                break;
+            }
+            v = next;
+        }
+        Found::Apart(simplex.point())
+    }
+}
