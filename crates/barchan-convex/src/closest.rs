@@ -4,6 +4,11 @@ use crate::Placed;
 use crate::gjk::{Difference, Found};
 use glam::DVec3;
 
+/// Cores that are nearer to each other than this, in their size, have their normal found once more, from an overlap of a
+/// little more.
+const THIN: f64 = 1e-7;
+const NEARER: f64 = 1e-6;
+
 /// Where two shapes A and B are nearest to each other, or overlap the most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
@@ -27,10 +32,20 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
         Found::Far => return None,
         Found::Apart(vertex) => {
             let distance = vertex.w.length();
-            (distance, vertex.w / distance, vertex.a)
+            let mut best = (distance, vertex.w / distance, vertex.a);
+            if distance < THIN * difference.size {
+                // Rounding has a say in the direction of so short a way: that of the same two, a little nearer to each
+                // other until they overlap, may have more between them.
+                let outward = difference.moved(best.1 * (NEARER * difference.size)).depth(None).outward;
+                let between = -difference.support(outward).w.dot(outward);
+                if between >= distance * (1.0 - 1e-6) {
+                    best = (between, -outward, vertex.a);
+                }
+            }
+            best
         }
-        Found::Meet => {
-            let deepest = difference.depth();
+        Found::Meet(simplex) => {
+            let deepest = difference.depth(Some(&simplex));
             (-deepest.depth, -deepest.outward, deepest.a)
         }
     };
@@ -38,6 +53,7 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
     if gap > reach {
         return None;
     }
-    let on_a = a.position + point - normal * a.rounding;
+    let normal = a.rotation * normal;
+    let on_a = a.position + a.rotation * point - normal * a.rounding;
     Some(Closest { gap, normal, on_a, on_b: on_a - normal * gap })
 }

@@ -1,5 +1,6 @@
 //! Convex cores and where they stand.
 
+use crate::Hull;
 use glam::{DMat3, DVec3};
 
 /// A convex shape about its origin, known by its support function.
@@ -36,8 +37,15 @@ pub enum Core<'a> {
         /// Along x, y and z.
         radii: DVec3,
     },
-    /// The convex hull of points. The origin lies inside of it.
-    Hull(&'a [DVec3]),
+    /// A convex polyhedron. The origin lies inside of it.
+    Hull {
+        /// Its points and faces, which many bodies share.
+        hull: &'a Hull,
+        /// By how much it is scaled.
+        scale: f64,
+    },
+    /// A flat triangle, which counts on both sides: a part of a mesh.
+    Triangle([DVec3; 3]),
 }
 
 impl Core<'_> {
@@ -61,36 +69,63 @@ impl Core<'_> {
                 let length = scaled.length();
                 if length > 0.0 { radii * scaled / length } else { DVec3::new(radii.x, 0.0, 0.0) }
             }
-            Self::Hull(points) => {
-                let mut best = (f64::NEG_INFINITY, DVec3::ZERO);
-                for &p in points {
-                    let along = p.dot(d);
-                    if along > best.0 {
-                        best = (along, p);
-                    }
-                }
-                best.1
-            }
+            Self::Hull { hull, scale } => hull.points()[hull.farthest(d)] * scale,
+            Self::Triangle(corners) => corners[farthest_corner(&corners, d)],
         }
     }
 
+    /// Its place in the order of cores, which is that of a pair's two.
+    #[inline]
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Point => 0,
+            Self::Segment { .. } => 1,
+            Self::Cuboid { .. } => 2,
+            Self::Cylinder { .. } => 3,
+            Self::Cone { .. } => 4,
+            Self::Ellipsoid { .. } => 5,
+            Self::Hull { .. } => 6,
+            Self::Triangle(_) => 7,
+        }
+    }
+
+    /// Whether it has a surface that is curved.
+    pub(crate) fn is_curved(&self) -> bool {
+        matches!(self, Self::Cylinder { .. } | Self::Cone { .. } | Self::Ellipsoid { .. })
+    }
+
     /// The radius of a ball about the origin that holds it.
+    #[inline]
     pub fn reach(&self) -> f64 {
         match *self {
             Self::Point => 0.0,
             Self::Segment { half } => half,
             Self::Cuboid { half } => half.length(),
-            Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.hypot(half),
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => (radius * radius + half * half).sqrt(),
             Self::Ellipsoid { radii } => radii.max_element(),
-            Self::Hull(points) => points.iter().map(|p| p.length()).fold(0.0, f64::max),
+            Self::Hull { hull, scale } => hull.reach() * scale,
+            Self::Triangle(corners) => corners.map(|p| p.length_squared()).into_iter().fold(0.0, f64::max).sqrt(),
         }
+    }
+}
+
+/// The corner of a triangle that is farthest along a direction; the first one of several.
+#[inline]
+pub(crate) fn farthest_corner(corners: &[DVec3; 3], d: DVec3) -> usize {
+    let along = corners.map(|p| p.dot(d));
+    if along[0] >= along[1] && along[0] >= along[2] {
+        0
+    } else if along[1] >= along[2] {
+        1
+    } else {
+        2
     }
 }
 
 /// The point of a circle about z that is farthest along a direction, as x and y.
 #[inline]
 fn rim(d: DVec3, radius: f64) -> Flat {
-    let length = d.x.hypot(d.y);
+    let length = (d.x * d.x + d.y * d.y).sqrt();
     if length > 0.0 { Flat([radius * d.x / length, radius * d.y / length]) } else { Flat([radius, 0.0]) }
 }
 
@@ -127,6 +162,18 @@ impl Placed<'_> {
     pub fn reach(&self) -> f64 {
         self.core.reach() + self.rounding
     }
+
+    /// The smallest box along the axes that holds it, as its low and its high corner.
+    pub fn aabb(&self) -> [DVec3; 2] {
+        // Along each axis by the support point there, all in the core's frame.
+        let back = self.rotation.transpose();
+        let along = |k: usize| self.core.support(back.col(k)).dot(back.col(k));
+        let against = |k: usize| self.core.support(-back.col(k)).dot(back.col(k));
+        let high = DVec3::new(along(0), along(1), along(2));
+        let is_symmetric = !matches!(self.core, Core::Cone { .. } | Core::Hull { .. } | Core::Triangle(_));
+        let low = if is_symmetric { -high } else { DVec3::new(against(0), against(1), against(2)) };
+        [self.position + low - self.rounding, self.position + high + self.rounding]
+    }
 }
 
 #[cfg(test)]
@@ -149,15 +196,41 @@ mod tests {
             Core::Cylinder { radius, half } => flat <= radius + slack && p.z.abs() <= half + slack,
             Core::Cone { radius, half } => p.z >= -half - slack && flat <= radius * (half - p.z) / (2.0 * half) + slack,
             Core::Ellipsoid { radii } => (p / radii).length() <= 1.0 + slack,
-            Core::Hull(points) => points.contains(&p),
+            Core::Hull { hull, scale } => hull.points().iter().any(|q| *q * scale == p),
+            Core::Triangle(corners) => corners.contains(&p),
         }
     }
 
     proptest! {
+        /// A box around a shape touches it on every side, and holds its support points.
+        #[test]
+        fn boxes_around_shapes_are_tight(axis in vector(), angle in 0.0..6.3f64, d in vector()) {
+            prop_assume!(axis.length() > 0.1);
+            let rotation = DMat3::from_axis_angle(axis.normalize(), angle);
+            for core in [
+                Core::Segment { half: 0.7 },
+                Core::Cuboid { half: DVec3::new(0.3, 0.5, 0.9) },
+                Core::Cylinder { radius: 0.4, half: 0.6 },
+                Core::Cone { radius: 0.4, half: 0.6 },
+                Core::Ellipsoid { radii: DVec3::new(0.3, 0.5, 0.9) },
+                Core::Triangle([DVec3::X, DVec3::Y, DVec3::Z]),
+            ] {
+                let shape = Placed { core, rounding: 0.1, position: DVec3::new(5.0, 6.0, 7.0), rotation };
+                let [low, high] = shape.aabb();
+                for axis in DVec3::AXES {
+                    let top = (shape.position + shape.support(axis)).dot(axis) + 0.1;
+                    let bottom = (shape.position + shape.support(-axis)).dot(axis) - 0.1;
+                    prop_assert!((top - high.dot(axis)).abs() < 1e-12 && (bottom - low.dot(axis)).abs() < 1e-12);
+                }
+                let p = shape.position + shape.support(d);
+                prop_assert!((p - high).max_element() < 0.0 && (low - p).max_element() < 0.0, "{core:?}");
+            }
+        }
+
         /// A support point belongs to the core, no point of it is farther along, and the ball holds it.
         #[test]
         fn support_points_are_farthest(d in vector(), other in vector()) {
-            let points = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE];
+            let hull = Hull::new(vec![DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE], [[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]]);
             for core in [
                 Core::Point,
                 Core::Segment { half: 0.7 },
@@ -165,7 +238,8 @@ mod tests {
                 Core::Cylinder { radius: 0.4, half: 0.6 },
                 Core::Cone { radius: 0.4, half: 0.6 },
                 Core::Ellipsoid { radii: DVec3::new(0.3, 0.5, 0.9) },
-                Core::Hull(&points),
+                Core::Hull { hull: &hull, scale: 1.5 },
+                Core::Triangle([DVec3::X, DVec3::Y, DVec3::Z]),
             ] {
                 let p = core.support(d);
                 prop_assert!(holds(&core, p), "{core:?}: {p}");

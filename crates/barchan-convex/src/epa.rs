@@ -5,14 +5,25 @@
 //! the origin to begin with: a face that has the origin before it is nearer than any that has it behind.
 //!
 //! Where a curved surface is nearly as near all around the origin, as about the axis of a cylinder, a polytope would have to
-//! grow everywhere. When it is full, the search begins anew about the best direction alone, in narrower and narrower cones.
+//! grow everywhere. It need not: once it says that no direction is better than the best one by more than a little, that one
+//! is improved by itself. B is moved out along it until the cores are apart, and the distance then has a direction along
+//! which they overlap less, or as much if there is no better one nearby. A polytope that is full all the same is begun anew
+//! about the best direction alone, in narrower and narrower cones.
 
-use crate::gjk::Difference;
+use crate::gjk::{Difference, Found};
 use crate::simplex::{Simplex, Vertex};
 use glam::DVec3;
 
 /// Error of a depth, in sizes of the cores.
 const PRECISION: f64 = 1e-10;
+/// The same for the polytope where a surface is curved, and how far cores are moved apart then.
+const CURVED: f64 = 2e-7;
+const APART: f64 = 1e-2;
+/// Times the best direction is improved at most, and the gain that calls for another time, in sizes.
+const IMPROVED: usize = 4;
+const GAIN: f64 = 1e-6;
+/// The smallest of small steps to the sides of a direction.
+const STEP: f64 = 1e-7;
 /// Faces whose planes are so near to each other, in sizes of the cores, are one.
 const TIE: f64 = 1e-9;
 /// A difference that is thinner than this, in sizes of the cores, is flat.
@@ -22,9 +33,11 @@ const CONES: [f64; 3] = [0.2, 0.02, 0.002];
 /// Steps within the face where A − B ends, and by how much their directions are tilted.
 const FOOT: usize = 16;
 const TILT: f64 = 1e-7;
-/// Room for vertices and faces. Surfaces that are curved on both sides use most of it.
-const VERTICES: usize = 96;
-const FACES: usize = 2 * VERTICES;
+/// Room for vertices and faces: what most pairs need, and what those with curved surfaces may.
+const FEW: usize = 24;
+const FEW_FACES: usize = 2 * FEW;
+const MANY: usize = 96;
+const MANY_FACES: usize = 2 * MANY;
 
 /// How deep two cores overlap.
 pub(crate) struct Depth {
@@ -44,61 +57,148 @@ struct Face {
     distance: f64,
 }
 
-struct Polytope {
+struct Polytope<const VERTICES: usize, const FACES: usize> {
     vertices: [Vertex; VERTICES],
     vertex_count: usize,
     faces: [Face; FACES],
     face_count: usize,
 }
 
+/// Where a polytope has grown as far as it can: the best that was found, and the polytope's word for it.
+enum Expanded {
+    /// As good as any.
+    Certain(Depth),
+    /// There was no room for more.
+    Full(Depth),
+}
+
 impl Difference<'_> {
-    /// How deep the cores overlap; nothing or next to nothing if they only touch.
-    pub(crate) fn depth(&self) -> Depth {
-        let mut polytope = match self.solid() {
-            Ok(polytope) => polytope,
-            // Flat: A and B touch from either side.
-            Err(outward) => {
-                let vertex = self.support(outward);
-                return Depth { depth: vertex.w.dot(outward), outward, a: vertex.a };
-            }
+    /// How deep the cores overlap; nothing or next to nothing if they only touch. A simplex of the difference that holds
+    /// the origin is a start.
+    pub(crate) fn depth(&self, start: Option<&Simplex>) -> Depth {
+        let corners = match start.map(Simplex::vertices) {
+            Some(&[p, q, r, s]) if self.has_volume([p, q, r, s]) => [p, q, r, s],
+            _ => match self.solid() {
+                Ok(corners) => corners,
+                // Flat: A and B touch from either side.
+                Err(outward) => {
+                    let vertex = self.support(outward);
+                    return Depth { depth: vertex.w.dot(outward), outward, a: vertex.a };
+                }
+            },
         };
+        let mut few = Polytope::<FEW, FEW_FACES>::new(corners);
+        let best = match self.expand(&mut few, DVec3::ZERO, -1.0) {
+            Expanded::Certain(depth) => depth,
+            Expanded::Full(_) => self.depth_of_many(Polytope::new(corners)),
+        };
+        if self.is_curved() { self.improved(best) } else { best }
+    }
+
+    /// The same from a polytope that needs more room.
+    fn depth_of_many(&self, mut polytope: Polytope<MANY, MANY_FACES>) -> Depth {
         let mut axis = DVec3::ZERO;
         let mut widths = CONES.into_iter();
         let mut width = -1.0;
         loop {
             let best = match self.expand(&mut polytope, axis, width) {
-                Ok(depth) => return depth,
-                Err(best) => best,
+                Expanded::Certain(depth) if axis == DVec3::ZERO => return depth,
+                // Within a cone it is certain that no better one is near.
+                Expanded::Certain(depth) => return self.descended(depth),
+                Expanded::Full(best) => best,
             };
             // No room for more: once more, about the best direction alone.
             axis = best.outward;
             match widths.next().map(|tilt| (tilt, self.cap(axis, tilt))) {
-                Some((tilt, Some(cap))) => (polytope, width) = (cap, (2.0 * tilt).cos()),
-                _ => return Depth { a: self.foot(best.outward, best.depth), ..best },
+                Some((tilt, Some(cap))) => {
+                    polytope = cap;
+                    width = (2.0 * tilt).cos();
+                }
+                _ => return self.descended(best),
             }
         }
     }
 
+    /// The best direction near to one, by small steps to the sides: slow, and good where a surface is nearly as near all
+    /// around.
+    fn descended(&self, mut best: Depth) -> Depth {
+        let mut step = 0.5;
+        while step > STEP {
+            let n = best.outward;
+            // Around the axes of A and B, across which a round side has a crease, and any other way.
+            let (u, v) = n.any_orthonormal_pair();
+            let around = self.axes().map(|axis| n.cross(axis).normalize_or_zero());
+            let sides = [around[0], around[1], u, v, (u + v) * 0.7, (u - v) * 0.7];
+            let mut sides = sides.into_iter().flat_map(|side| [side, -side]).map(|side| (n + side * step).normalize());
+            let lower = sides.find_map(|outward| {
+                let vertex = self.support(outward);
+                let depth = vertex.w.dot(outward);
+                (depth < best.depth).then_some(Depth { depth, outward, a: vertex.a })
+            });
+            match lower {
+                Some(lower) => best = lower,
+                None => step *= 0.5,
+            }
+        }
+        Depth { a: self.foot(best.outward, best.depth), ..best }
+    }
+
+    /// The best direction near to one, by the distances of cores that are moved apart along it. What they overlap by shrinks
+    /// with each: if h is the end of A − B along a direction, the distance s − h(n) of cores moved by s along n is exceeded
+    /// by that along m, the normal found, only if h(m) ≤ h(n) − s (1 − n · m).
+    fn improved(&self, mut best: Depth) -> Depth {
+        for _ in 0..IMPROVED {
+            let shift = best.depth + best.depth.max(APART * self.size);
+            let Found::Apart(vertex) = self.moved(best.outward * shift).nearest(f64::INFINITY) else { break };
+            let outward = -vertex.w.normalize();
+            let depth = self.support(outward).w.dot(outward);
+            if depth > best.depth + PRECISION * self.size {
+                break;
+            }
+            let gain = best.depth - depth;
+            best = Depth { depth, outward, a: vertex.a };
+            if gain < GAIN * self.size {
+                break;
+            }
+        }
+        best
+    }
+
     /// Lets a polytope grow where it is nearest to the origin, among faces whose normals make a larger cosine with the axis.
-    /// The best found as an error, where there is no room for more.
-    fn expand(&self, polytope: &mut Polytope, axis: DVec3, cosine: f64) -> Result<Depth, Depth> {
-        let mut best = (f64::INFINITY, DVec3::X, DVec3::ZERO);
+    fn expand<const V: usize, const F: usize>(
+        &self,
+        polytope: &mut Polytope<V, F>,
+        axis: DVec3,
+        cosine: f64,
+    ) -> Expanded {
+        let mut best = Depth { depth: f64::INFINITY, outward: DVec3::X, a: DVec3::ZERO };
+        let curved = if self.is_curved() { CURVED * self.size } else { f64::NEG_INFINITY };
         while let Some(face) = polytope.nearest_face(axis, cosine) {
             let vertex = self.support(face.normal);
             // A − B ends there: what parts A and B for certain.
             let depth = vertex.w.dot(face.normal);
-            if depth < best.0 {
-                best = (depth, face.normal, vertex.a);
+            if depth < best.depth {
+                best = Depth { depth, outward: face.normal, a: vertex.a };
             }
             if depth - face.distance <= PRECISION * self.size {
-                return Ok(Depth { depth, outward: face.normal, a: polytope.witness(&face, TIE * self.size) });
+                let a = polytope.witness(&face, TIE * self.size);
+                return Expanded::Certain(Depth { depth, outward: face.normal, a });
+            }
+            // No face is nearer than this one.
+            if best.depth - face.distance <= curved {
+                return Expanded::Certain(best);
             }
             if !polytope.grow(vertex, FLAT * self.size) {
                 break;
             }
         }
-        let (depth, outward, a) = best;
-        Err(Depth { depth, outward, a })
+        Expanded::Full(best)
+    }
+
+    /// Whether four vertices make a tetrahedron that is not flat.
+    fn has_volume(&self, [p, q, r, s]: [Vertex; 4]) -> bool {
+        let volume = (q.w - p.w).cross(r.w - p.w).dot(s.w - p.w);
+        volume.abs() > (FLAT * self.size).powi(2) * self.size
     }
 
     /// Where A − B ends along a direction: the point of A for that which is nearest to the direction's line through the
@@ -129,18 +229,17 @@ impl Difference<'_> {
 
     /// The end of A − B along a direction: support points around it, tilted by an angle, and one on the other side. None if
     /// they have no volume.
-    fn cap(&self, axis: DVec3, tilt: f64) -> Option<Polytope> {
+    fn cap(&self, axis: DVec3, tilt: f64) -> Option<Polytope<MANY, MANY_FACES>> {
         let side = axis.any_orthonormal_vector();
         let other = axis.cross(side);
         let around = |angle: f64| self.support(axis + (side * angle.cos() + other * angle.sin()) * tilt.tan());
         let [p, q, r] = [0.0, 2.1, 4.2].map(around);
         let s = self.support(-axis);
-        let volume = (q.w - p.w).cross(r.w - p.w).dot(s.w - p.w);
-        (volume.abs() > (FLAT * self.size).powi(2) * self.size).then(|| Polytope::new([p, q, r, s]))
+        self.has_volume([p, q, r, s]).then(|| Polytope::new([p, q, r, s]))
     }
 
     /// A tetrahedron of support points; a direction across if the difference has no volume.
-    fn solid(&self) -> Result<Polytope, DVec3> {
+    fn solid(&self) -> Result<[Vertex; 4], DVec3> {
         let thin = FLAT * self.size;
         // The longest of three extents.
         let extents = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| [self.support(axis), self.support(-axis)]);
@@ -178,11 +277,11 @@ impl Difference<'_> {
             // The side on which the origin is, if it is on one.
             return Err(if p.w.dot(normal) <= 0.0 { normal } else { -normal });
         }
-        Ok(Polytope::new([p, q, r, s]))
+        Ok([p, q, r, s])
     }
 }
 
-impl Polytope {
+impl<const VERTICES: usize, const FACES: usize> Polytope<VERTICES, FACES> {
     /// A tetrahedron.
     fn new(corners: [Vertex; 4]) -> Self {
         let mut polytope = Self {
@@ -233,7 +332,7 @@ impl Polytope {
         if self.vertex_count == VERTICES {
             return false;
         }
-        let mut edges = [[0u8; 2]; 3 * FACES / 2];
+        let mut edges = [[0u8; 2]; FACES];
         let mut edge_count = 0;
         let mut k = 0;
         let before = self.face_count;

@@ -3,12 +3,13 @@
 //! The points nearest to each other are those of the difference A − B nearest to the origin. A simplex of support points
 //! walks there: it takes in the support point towards the origin, and drops what does not help to hold its nearest point.
 
-use crate::Placed;
 use crate::simplex::{Simplex, Vertex};
-use glam::DVec3;
+use crate::{Core, Placed};
+use glam::{DMat3, DVec3};
 
-/// Relative error of a distance.
+/// Relative error of a distance, and its error in sizes of the shapes: the larger one will do.
 const PRECISION: f64 = 1e-10;
+const ENOUGH: f64 = 1e-11;
 /// What rounding leaves of a distance, in sizes of the shapes: cores that are nearer than this meet.
 const ROUNDING: f64 = 1e-13;
 /// Steps at most. Polyhedra take few; surfaces that are curved gain a digit in two or three.
@@ -20,14 +21,17 @@ pub(crate) enum Found {
     Far,
     /// The points nearest to each other: a − b, and a.
     Apart(Vertex),
-    /// They meet.
-    Meet,
+    /// They meet: a simplex of their difference that holds the origin.
+    Meet(Simplex),
 }
 
-/// The difference A − B, seen from A's origin.
+/// The difference A − B, in A's frame.
 pub(crate) struct Difference<'a> {
-    a: &'a Placed<'a>,
-    b: &'a Placed<'a>,
+    a: Core<'a>,
+    b: Core<'a>,
+    /// How B is turned, and back.
+    turn: DMat3,
+    back: DMat3,
     /// From A's origin to B's.
     offset: DVec3,
     /// The size of the cores.
@@ -35,16 +39,34 @@ pub(crate) struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    pub(crate) fn new(a: &'a Placed<'a>, b: &'a Placed<'a>) -> Self {
-        let size = a.core.reach() + b.core.reach();
-        Self { a, b, offset: b.position - a.position, size }
+    pub(crate) fn new(a: &Placed<'a>, b: &Placed<'a>) -> Self {
+        let to_a = a.rotation.transpose();
+        let turn = to_a * b.rotation;
+        let offset = to_a * (b.position - a.position);
+        Self { a: a.core, b: b.core, turn, back: turn.transpose(), offset, size: a.core.reach() + b.core.reach() }
+    }
+
+    /// The same with B moved.
+    pub(crate) fn moved(&self, by: DVec3) -> Self {
+        Self { offset: self.offset + by, ..*self }
+    }
+
+    /// Whether a part of its surface is curved.
+    pub(crate) fn is_curved(&self) -> bool {
+        self.a.is_curved() || self.b.is_curved()
+    }
+
+    /// The axes about which A and B are round, if they are.
+    pub(crate) fn axes(&self) -> [DVec3; 2] {
+        [DVec3::Z, self.turn.z_axis]
     }
 
     /// The point farthest along a direction.
     #[inline]
     pub(crate) fn support(&self, direction: DVec3) -> Vertex {
         let a = self.a.support(direction);
-        Vertex { w: a - (self.offset + self.b.support(-direction)), a }
+        let b = self.turn * self.b.support(self.back * -direction);
+        Vertex { w: a - (self.offset + b), a }
     }
 
     /// Finds the points nearest to each other, unless they are farther apart than `reach`.
@@ -61,7 +83,7 @@ impl<'a> Difference<'a> {
         for _ in 0..STEPS {
             let length_squared = v.length_squared();
             if length_squared <= (ROUNDING * size).powi(2) {
-                return Found::Meet;
+                return Found::Meet(simplex);
             }
             let vertex = self.support(-v);
             // All of A − B lies beyond the plane through this point: a bound from below.
@@ -70,7 +92,7 @@ impl<'a> Difference<'a> {
                 return Found::Far;
             }
             let is_near =
-                length_squared - bound <= PRECISION * length_squared + ROUNDING * size * length_squared.sqrt();
+                length_squared - bound <= (PRECISION * length_squared).max(ENOUGH * self.size * length_squared.sqrt());
             if is_near || simplex.vertices().iter().any(|known| known.w == vertex.w) {
                 break;
             }
@@ -78,7 +100,7 @@ impl<'a> Difference<'a> {
             simplex.push(vertex);
             let next = simplex.reduce();
             if simplex.vertices().len() == 4 {
-                return Found::Meet;
+                return Found::Meet(simplex);
             }
             // Rounding has the last word.
             if next.length_squared() >= length_squared {

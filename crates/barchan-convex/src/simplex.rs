@@ -43,23 +43,26 @@ impl Simplex {
 
     /// Keeps the vertices of the face, edge or corner on which the point nearest to the origin lies, and returns that
     /// point; all four if the origin lies within.
+    #[inline]
     pub(crate) fn reduce(&mut self) -> DVec3 {
-        let p = |k: usize| self.vertices[k].w;
+        let p = self.vertices.map(|vertex| vertex.w);
         let best = match self.len {
-            1 => Nearest::corner(p(0), 0),
-            2 => nearest_of_edge([p(0), p(1)], [0, 1]),
-            3 => nearest_of_face([p(0), p(1), p(2)], [0, 1, 2]),
-            _ => nearest_of_solid([p(0), p(1), p(2), p(3)]),
+            1 => Nearest { square: p[0].length_squared(), point: p[0], weights: [1.0, 0.0, 0.0, 0.0] },
+            2 => nearest_of_edge(&p, [0, 1]),
+            3 => nearest_of_face(&p, [0, 1, 2]),
+            _ => nearest_of_solid(&p),
         };
-        let mut kept = Self::default();
-        for k in 0..4 {
+        let len = self.len;
+        self.len = 0;
+        for k in 0..len {
             if best.weights[k] > 0.0 {
-                kept.vertices[kept.len] = self.vertices[k];
-                kept.weights[kept.len] = best.weights[k];
-                kept.len += 1;
+                if self.len < k {
+                    self.vertices[self.len] = self.vertices[k];
+                }
+                self.weights[self.len] = best.weights[k];
+                self.len += 1;
             }
         }
-        *self = kept;
         best.point
     }
 }
@@ -67,68 +70,85 @@ impl Simplex {
 /// The point of a simplex that is nearest to the origin, by the weights of four vertices.
 #[derive(Clone, Copy, Debug)]
 struct Nearest {
+    square: f64,
     point: DVec3,
     weights: [f64; 4],
 }
 
-impl Nearest {
-    fn corner(p: DVec3, k: usize) -> Self {
-        let mut weights = [0.0; 4];
-        weights[k] = 1.0;
-        Self { point: p, weights }
-    }
-
-    fn nearer(self, other: Self) -> Self {
-        if other.point.length_squared() < self.point.length_squared() { other } else { self }
-    }
-}
-
-fn nearest_of_edge([p, q]: [DVec3; 2], [i, j]: [usize; 2]) -> Nearest {
-    let d = q - p;
-    let along = -p.dot(d);
+#[inline(always)]
+fn nearest_of_edge(corners: &[DVec3; 4], [i, j]: [usize; 2]) -> Nearest {
+    let p = corners[i];
+    let d = corners[j] - p;
     let length_squared = d.length_squared();
-    if along <= 0.0 || length_squared == 0.0 {
-        return Nearest::corner(p, i);
-    }
-    if along >= length_squared {
-        return Nearest::corner(q, j);
-    }
-    let t = along / length_squared;
+    let along = (-p.dot(d)).max(0.0);
+    // Past an end, or of no length: the corner.
+    let t = if along < length_squared {
+        along / length_squared
+    } else if length_squared > 0.0 {
+        1.0
+    } else {
+        0.0
+    };
     let mut weights = [0.0; 4];
-    (weights[i], weights[j]) = (1.0 - t, t);
-    Nearest { point: p + d * t, weights }
+    weights[i] = 1.0 - t;
+    weights[j] = t;
+    let point = if t == 1.0 { corners[j] } else { p + d * t };
+    Nearest { square: point.length_squared(), point, weights }
 }
 
-fn nearest_of_face([p, q, r]: [DVec3; 3], [i, j, k]: [usize; 3]) -> Nearest {
+#[inline(always)]
+fn nearest_of_face(corners: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
+    let [p, q, r] = [corners[i], corners[j], corners[k]];
     let n = (q - p).cross(r - p);
     let square = n.length_squared();
     // Areas of the triangles that the origin's shadow makes with the edges: all positive if it lies within.
-    let [u, v, w] = [q.cross(r).dot(n), r.cross(p).dot(n), p.cross(q).dot(n)];
-    if square > 0.0 && u > 0.0 && v > 0.0 && w > 0.0 {
-        let sum = u + v + w;
+    let areas = [q.cross(r).dot(n), r.cross(p).dot(n), p.cross(q).dot(n)];
+    let is_flat = square <= 0.0;
+    if !is_flat && areas[0] > 0.0 && areas[1] > 0.0 && areas[2] > 0.0 {
+        let scale = 1.0 / (areas[0] + areas[1] + areas[2]);
         let mut weights = [0.0; 4];
-        (weights[i], weights[j], weights[k]) = (u / sum, v / sum, w / sum);
-        return Nearest { point: n * (n.dot(p) / square), weights };
+        weights[i] = areas[0] * scale;
+        weights[j] = areas[1] * scale;
+        weights[k] = areas[2] * scale;
+        let point = n * (n.dot(p) / square);
+        return Nearest { square: point.length_squared(), point, weights };
     }
-    nearest_of_edge([p, q], [i, j]).nearer(nearest_of_edge([q, r], [j, k])).nearer(nearest_of_edge([r, p], [k, i]))
-}
-
-fn nearest_of_solid(p: [DVec3; 4]) -> Nearest {
-    const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [0, 3, 1, 2], [0, 2, 3, 1], [1, 3, 2, 0]];
+    // Otherwise it is on an edge that has the shadow beyond it.
     let mut best: Option<Nearest> = None;
-    let mut volumes = [0.0; 4];
-    for [i, j, k, opposite] in FACES {
-        let n = (p[j] - p[i]).cross(p[k] - p[i]);
-        // On which side of the face the fourth vertex is, and on which the origin.
-        let inside = n.dot(p[opposite] - p[i]);
-        let origin = n.dot(-p[i]);
-        volumes[opposite] = origin / inside;
-        if inside == 0.0 || origin * inside <= 0.0 {
-            let near = nearest_of_face([p[i], p[j], p[k]], [i, j, k]);
-            best = Some(best.map_or(near, |best| best.nearer(near)));
+    for (area, edge) in [(areas[0], [j, k]), (areas[1], [k, i]), (areas[2], [i, j])] {
+        if is_flat || area <= 0.0 {
+            let near = nearest_of_edge(corners, edge);
+            if best.is_none_or(|best| near.square < best.square) {
+                best = Some(near);
+            }
         }
     }
-    best.unwrap_or(Nearest { point: DVec3::ZERO, weights: volumes })
+    best.unwrap_or_else(|| nearest_of_edge(corners, [i, j]))
+}
+
+#[inline]
+fn nearest_of_solid(corners: &[DVec3; 4]) -> Nearest {
+    const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [0, 3, 1, 2], [0, 2, 3, 1], [1, 3, 2, 0]];
+    let mut best: Option<Nearest> = None;
+    let mut sides = [[0.0; 2]; 4];
+    for [i, j, k, opposite] in FACES {
+        let p = corners[i];
+        let n = (corners[j] - p).cross(corners[k] - p);
+        // On which side of the face the fourth vertex is, and on which the origin.
+        let inside = n.dot(corners[opposite] - p);
+        let origin = -n.dot(p);
+        sides[opposite] = [origin, inside];
+        if inside == 0.0 || origin * inside <= 0.0 {
+            let near = nearest_of_face(corners, [i, j, k]);
+            if best.is_none_or(|best| near.square < best.square) {
+                best = Some(near);
+            }
+        }
+    }
+    best.unwrap_or_else(|| {
+        let weights = sides.map(|[origin, inside]| origin / inside);
+        Nearest { square: 0.0, point: DVec3::ZERO, weights }
+    })
 }
 
 #[cfg(test)]

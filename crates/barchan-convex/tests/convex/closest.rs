@@ -3,50 +3,10 @@
 //! For convex shapes the gap is the largest over all directions n of what lies between the planes across n that touch
 //! them, apart or overlapping. Any direction bounds it from below, and the right one attains it.
 
+use crate::poses::{CORES, config, core, hull, turn, unit};
 use barchan_convex::{Closest, Core, Placed, closest};
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
-
-fn unit() -> impl Strategy<Value = DVec3> {
-    [-1.0..1.0f64, -1.0..1.0, -1.0..1.0]
-        .prop_map(DVec3::from_array)
-        .prop_filter("a direction", |v| v.length() > 0.1)
-        .prop_map(|v| v.normalize())
-}
-
-fn turn() -> impl Strategy<Value = DMat3> {
-    prop_oneof![
-        (unit(), 0.0..6.3f64).prop_map(|(axis, angle)| DMat3::from_quat(DQuat::from_axis_angle(axis, angle))),
-        // Faces that are parallel are the rule in stacks.
-        Just(DMat3::IDENTITY),
-        (0..4).prop_map(|k| DMat3::from_rotation_x(f64::from(k) * std::f64::consts::FRAC_PI_2)),
-    ]
-}
-
-const POINTS: [DVec3; 7] = [
-    DVec3::new(1.0, 0.1, 0.0),
-    DVec3::new(-0.6, 0.8, 0.1),
-    DVec3::new(-0.5, -0.7, 0.2),
-    DVec3::new(0.1, 0.2, 0.9),
-    DVec3::new(0.0, -0.1, -0.8),
-    DVec3::new(0.5, 0.6, -0.5),
-    DVec3::new(0.4, -0.6, 0.4),
-];
-
-/// Every core, about one in size, and all that they are scaled to.
-fn core(which: usize, size: f64, points: &[DVec3]) -> Core<'_> {
-    match which {
-        0 => Core::Point,
-        1 => Core::Segment { half: 0.8 * size },
-        2 => Core::Cuboid { half: DVec3::new(0.4, 0.6, 0.9) * size },
-        3 => Core::Cylinder { radius: 0.5 * size, half: 0.7 * size },
-        4 => Core::Cone { radius: 0.6 * size, half: 0.7 * size },
-        5 => Core::Ellipsoid { radii: DVec3::new(0.4, 0.6, 0.9) * size },
-        _ => Core::Hull(points),
-    }
-}
-const CORES: usize = 7;
 
 /// What lies between the planes across n that touch A and B.
 fn between(a: &Placed<'_>, b: &Placed<'_>, n: DVec3) -> f64 {
@@ -92,13 +52,6 @@ fn check(a: &Placed<'_>, b: &Placed<'_>, size: f64, starts: &[DVec3]) -> Result<
     Ok(found)
 }
 
-/// The same cases whenever the tests run; `PROPTEST_RNG_SEED` has others.
-fn config() -> ProptestConfig {
-    let own = ProptestConfig::default();
-    let rng_seed = if own.rng_seed == RngSeed::Random { RngSeed::Fixed(1) } else { own.rng_seed };
-    ProptestConfig { cases: 1500.max(own.cases), rng_seed, failure_persistence: None, ..own }
-}
-
 proptest! {
     #![proptest_config(config())]
 
@@ -112,9 +65,9 @@ proptest! {
         starts in proptest::collection::vec(unit(), 4),
     ) {
         let size = [1e-4, 1.0, 1e3][scale];
-        let points = POINTS.map(|p| p * size);
+        let hull = hull();
         let place = |which, rotation, position: DVec3| {
-            Placed { core: core(which, size, &points), rounding: rounding * size, position: position * size, rotation }
+            Placed { core: core(which, size, &hull), rounding: rounding * size, position: position * size, rotation }
         };
         let a = place(which.0, turns.0, 10.0 * DVec3::X);
         let b = place(which.1, turns.1, 10.0 * DVec3::X + direction * distance);
@@ -135,15 +88,15 @@ proptest! {
         aside in (-0.2..0.2f64, -0.2..0.2f64),
         starts in proptest::collection::vec(unit(), 4),
     ) {
-        let points = POINTS;
+        let hull = hull();
         let place = |which, z: f64| Placed {
-            core: core(which, 1.0, &points),
+            core: core(which, 1.0, &hull),
             rounding: 0.0,
             position: DVec3::new(aside.0, aside.1, 0.0) * z.signum() + DVec3::Z * z,
             rotation: DMat3::IDENTITY,
         };
-        let top = |which: usize| core(which, 1.0, &points).support(DVec3::Z).z;
-        let bottom = |which: usize| -core(which, 1.0, &points).support(-DVec3::Z).z;
+        let top = |which: usize| core(which, 1.0, &hull).support(DVec3::Z).z;
+        let bottom = |which: usize| -core(which, 1.0, &hull).support(-DVec3::Z).z;
         let a = place(which.0, bottom(which.0) + 0.5 * press + 1e-3);
         let b = place(which.1, -top(which.1) - 0.5 * press - 1e-3);
         check(&a, &b, 1.0, &starts)?;

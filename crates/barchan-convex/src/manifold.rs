@@ -1,0 +1,108 @@
+//! Where two shapes touch: up to four points that are well spread, the deepest always.
+
+use glam::{DVec2, DVec3};
+
+/// Corners count as within a face up to this far outside of it, and points as one, in sizes of the faces. It keeps the
+/// points of shapes that lie flush from changing their names with every rounding error.
+pub(crate) const FLUSH: f64 = 1e-4;
+/// The deepest point is one of the corners if none is deeper by this much, in sizes of the smaller shape.
+const DEEPER: f64 = 1e-5;
+/// Numbers of features that are not corners: the whole of a face, and the deepest point.
+pub(crate) const FACE: u32 = 1 << 30;
+pub(crate) const DEEPEST: u32 = FACE + 1;
+
+/// A point where two shapes A and B touch, or may soon.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Touch {
+    /// In the middle between the surfaces.
+    pub point: DVec3,
+    /// Unit normal, from B towards A.
+    pub normal: DVec3,
+    /// The distance of the surfaces along the normal; negative where they overlap.
+    pub gap: f64,
+    /// Which features of A and of B touch: the same after a small motion, and swapped if A and B are.
+    pub key: [u32; 2],
+}
+
+/// Up to four points.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manifold {
+    touches: [Touch; 4],
+    len: usize,
+}
+
+impl Manifold {
+    /// The points, the deepest first.
+    #[inline]
+    pub fn touches(&self) -> &[Touch] {
+        &self.touches[..self.len]
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, touch: Touch) {
+        self.touches[self.len] = touch;
+        self.len += 1;
+    }
+
+    /// The same with the two shapes in the other order.
+    pub(crate) fn swapped(mut self) -> Self {
+        for touch in &mut self.touches[..self.len] {
+            touch.normal = -touch.normal;
+            touch.key.swap(0, 1);
+        }
+        self
+    }
+}
+
+/// A place where two shapes may touch, seen along the normal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spot {
+    /// Where it is across the normal.
+    pub(crate) flat: DVec2,
+    /// How high its middle is along the normal, and how far the surfaces are apart there.
+    pub(crate) height: f64,
+    pub(crate) gap: f64,
+    pub(crate) key: [u32; 2],
+}
+
+/// Chooses the deepest spot and up to three others that are well spread, farther than `apart` from each other, as indices.
+/// The deepest may be none of them: it is the first then, as `None`.
+pub(crate) fn spread(spots: &[Spot], deepest: &Spot, apart: f64, size: f64) -> impl Iterator<Item = Option<usize>> {
+    let mut lowest: Option<usize> = None;
+    for (k, spot) in spots.iter().enumerate() {
+        if lowest.is_none_or(|best| spot.gap < spots[best].gap) {
+            lowest = Some(k);
+        }
+    }
+    // A contact that was found is never dropped.
+    let first = lowest.filter(|&k| spots[k].gap <= deepest.gap + DEEPER * size);
+    let from = first.map_or(deepest.flat, |k| spots[k].flat);
+    let mut chosen = [Some(first), None, None, None];
+    // The farthest from it.
+    let mut best = apart * apart;
+    let mut second = None;
+    for (k, spot) in spots.iter().enumerate() {
+        let away = spot.flat.distance_squared(from);
+        if away > best {
+            best = away;
+            second = Some(k);
+        }
+    }
+    if let Some(second) = second {
+        chosen[1] = Some(Some(second));
+        // The farthest from the line of both on either side.
+        let side = (spots[second].flat - from).perp() / best.sqrt();
+        let mut most = [apart; 2];
+        for (k, spot) in spots.iter().enumerate() {
+            let away = (spot.flat - from).dot(side);
+            if away > most[0] {
+                most[0] = away;
+                chosen[2] = Some(Some(k));
+            } else if -away > most[1] {
+                most[1] = -away;
+                chosen[3] = Some(Some(k));
+            }
+        }
+    }
+    chosen.into_iter().flatten()
+}
