@@ -4,6 +4,7 @@
 //! told about at once. Only whether random fills find room is tried, and whether bodies start in each
 //! other, as long as that is quick. Nothing is simulated.
 
+mod shapes;
 mod trouble;
 
 use crate::args::CheckArgs;
@@ -15,8 +16,9 @@ use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, counted, grouped, short};
 use barchan::partition::{Cartesian, Outside, OutsideRule, PartitionError, PartitionName};
 use barchan::run::frame_count;
-use barchan::scene::{Compression, Location, Radius, Scene, SceneError};
+use barchan::scene::{Assortment, Compression, Location, Scene, SceneError};
 use barchan::world::{Materials, Motion};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -39,7 +41,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     if has_to_be_tried(scene) {
         scene.build().map_err(|error| target.blame(error))?;
     }
-    let warnings = trouble::warnings(scene).map_err(|error| target.blame(error))?;
+    let mut warnings = shapes::warnings(scene, &groups(scene));
+    warnings.extend(trouble::warnings(scene).map_err(|error| target.blame(error))?);
     let warnings: String = warnings.iter().map(|warning| format!("WARNING: {warning}\n")).collect();
     print(&(explain(&args.target, scene, ranks, &sharing) + &warnings))
 }
@@ -63,6 +66,9 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
         line("radii", radii(&groups));
         line("box", format!("from {} to {} m", vector(extent.low), vector(extent.high)));
     }
+    for (i, shape) in shapes::lines(scene).into_iter().enumerate() {
+        line(if i == 0 { "shapes" } else { "" }, shape);
+    }
     if !scene.fill.is_empty() && !has_to_be_tried(scene) {
         line("fills", "not tried: whether so many bodies find room, the run will tell".into());
     }
@@ -76,7 +82,7 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     for (i, material) in scene.material.iter().enumerate() {
         // Without a name the first is meant.
         let is_this = |name: &str| if name.is_empty() { i == 0 } else { name == material.name };
-        let count = groups.iter().filter(|group| is_this(group.material)).map(|group| group.count).sum();
+        let count = groups.iter().filter(|group| is_this(&group.material)).map(|group| group.count).sum();
         let about = format!("{} kg/m³, {}", short(material.density), counted(count, "body", "bodies"));
         line(if i == 0 { "materials" } else { "" }, format!("{}: {about}", material.name));
     }
@@ -102,7 +108,7 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
 struct Group<'a> {
     shape: &'static str,
     motion: Motion,
-    material: &'a str,
+    material: Cow<'a, str>,
     count: u64,
     /// Smallest and largest, of those that have one.
     radii: Option<[f64; 2]>,
@@ -113,20 +119,28 @@ fn groups(scene: &Scene) -> Vec<Group<'_>> {
     let single = scene.body.iter().map(|body| Group {
         shape: body.shape.name(),
         motion: body.motion,
-        material: &body.material,
+        material: Cow::from(&body.material),
         count: 1,
         radii: body.shape.bounding_radius().map(|radius| [radius; 2]),
     });
-    let spheres = |motion, material, count, radius: &Radius| Group {
-        shape: "sphere",
-        motion,
-        material,
-        count,
-        radii: Some([radius.min(), radius.max()]),
-    };
-    let lattices = scene.lattice.iter().map(|l| spheres(l.motion, l.material.as_str(), l.body_count(), &l.radius));
-    let fills = scene.fill.iter().map(|f| spheres(Motion::Dynamic, f.material.as_str(), f.count, &f.radius));
+    let lattices = scene.lattice.iter().flat_map(|l| kinds(&l.assortment(), l.motion, l.body_count()));
+    let fills = scene.fill.iter().flat_map(|f| kinds(&f.assortment(), Motion::Dynamic, f.count));
     single.chain(lattices).chain(fills).collect()
+}
+
+/// The kinds of bodies of a lattice or a fill, with the numbers that are to be expected.
+fn kinds(entry: &Assortment<'_>, motion: Motion, count: u64) -> Vec<Group<'static>> {
+    entry
+        .shares()
+        .into_iter()
+        .map(|share| Group {
+            shape: share.shape,
+            motion,
+            material: share.material.into(),
+            count: (share.fraction * count as f64).round() as u64,
+            radii: Some(share.radii),
+        })
+        .collect()
 }
 
 /// How many of each shape, and how they move.
@@ -141,7 +155,8 @@ fn bodies(groups: &[Group<'_>]) -> String {
         *kinds.entry((group.shape, motion)).or_default() += group.count;
     }
     let part = |(&(shape, motion), &count): (&(&str, &str), &u64)| {
-        format!("{} {motion}{shape}{}", grouped(count), if count == 1 { "" } else { "s" })
+        let shape = if count == 1 { shape.into() } else { shapes::plural(shape) };
+        format!("{} {motion}{shape}", grouped(count))
     };
     let parts: Vec<String> = kinds.iter().map(part).collect();
     if parts.is_empty() { NO_BODIES.into() } else { parts.join(", ") }

@@ -5,6 +5,25 @@
 {
     const MANY = 5000;
 
+    // The colour of a point: a light over the left shoulder, sky above, and darker rims that set neighbours apart.
+    // What is marked has a red rim, as wide as `rim`.
+    const SHADING = /* glsl */ `
+        vec4 lit(vec3 normal, vec3 sight, float shade, int marked, float rim) {
+            vec3 base = named == 1
+                ? texelFetch(map, ivec2(int(mod(shade + 0.5, 256.0)), 0), 0).rgb
+                : texture(map, vec2(clamp(shade, 0.0, 1.0) * (255.0 / 256.0) + 0.5 / 256.0, 0.5)).rgb;
+            vec3 lamp = normalize(vec3(-0.45, 0.65, 0.62));
+            float facing = clamp(-dot(normal, sight), 0.0, 1.0);
+            float key = clamp(dot(normal, lamp), 0.0, 1.0);
+            float sky = 0.5 + 0.5 * normal.y;
+            float gloss = pow(clamp(dot(normal, normalize(lamp - sight)), 0.0, 1.0), 40.0);
+            vec3 lit = base * (0.36 + 0.16 * sky + 0.62 * key) * mix(0.55, 1.0, smoothstep(0.0, 0.5, facing));
+            lit += 0.10 * gloss;
+            if (marked == 1) lit = mix(lit, vec3(1.0, 0.35, 0.25), facing < rim ? 1.0 : 0.25 + 0.55 - rim);
+            return vec4(lit, marked == 1 ? 1.0 : opacity);
+        }`;
+    barchan.SHADING = SHADING;
+
     const VERTEX = /* glsl */ `
         #ifdef POINTS
         in vec4 position;
@@ -13,8 +32,18 @@
         in vec3 position;
         in vec4 place;
         #endif
-        in float value;
         uniform mat4 modelViewMatrix, projectionMatrix;
+        in float value;
+        #ifdef BOX
+        in vec4 turn;
+        in vec3 scale;
+        uniform float factor;
+        flat out vec3 axes[3];
+        flat out vec3 sizes;
+        vec3 turned(vec3 v) {
+            return mat3(modelViewMatrix) * (v + 2.0 * cross(turn.xyz, cross(turn.xyz, v) + turn.w * v));
+        }
+        #endif
         uniform vec4 low, span;
         uniform vec4 slice;
         uniform int picked;
@@ -28,6 +57,12 @@
             float radius = world.w, far = length(centre);
             ball = vec4(centre, radius);
             shade = value;
+            #ifdef BOX
+            axes[0] = turned(vec3(1.0, 0.0, 0.0));
+            axes[1] = turned(vec3(0.0, 1.0, 0.0));
+            axes[2] = turned(vec3(0.0, 0.0, 1.0));
+            sizes = factor * scale;
+            #endif
             #ifdef POINTS
             marked = picked == gl_VertexID ? 1 : 0;
             gl_PointSize = 1.0;
@@ -59,15 +94,33 @@
         flat in vec4 ball;
         flat in float shade;
         flat in int marked;
+        #ifdef BOX
+        flat in vec3 axes[3];
+        flat in vec3 sizes;
+        #endif
         uniform mat4 projectionMatrix;
         uniform vec2 viewport;
         uniform sampler2D map;
         uniform float opacity;
         uniform int named;
         out vec4 colour;
+        ${SHADING}
         void main() {
             vec2 screen = 2.0 * gl_FragCoord.xy / viewport - 1.0;
             vec3 sight = normalize(vec3(screen / vec2(projectionMatrix[0][0], projectionMatrix[1][1]), -1.0));
+            #ifdef BOX
+            // Where the ray enters the last of the three slabs whose meeting the box is.
+            vec3 from = -vec3(dot(axes[0], ball.xyz), dot(axes[1], ball.xyz), dot(axes[2], ball.xyz));
+            vec3 along = vec3(dot(axes[0], sight), dot(axes[1], sight), dot(axes[2], sight));
+            along = mix(along, vec3(1e-9), lessThan(abs(along), vec3(1e-9)));
+            vec3 enter = (-sign(along) * sizes - from) / along, leave = (sign(along) * sizes - from) / along;
+            float first = max(enter.x, max(enter.y, enter.z));
+            if (first > min(leave.x, min(leave.y, leave.z)) || first < 0.0) discard;
+            vec3 hit = sight * first;
+            vec3 normal = first == enter.x ? axes[0] : first == enter.y ? axes[1] : axes[2];
+            if (dot(normal, sight) > 0.0) normal = -normal;
+            float cover = 1.0;
+            #else
             float along = dot(sight, ball.xyz);
             float inside = along * along - dot(ball.xyz, ball.xyz) + ball.w * ball.w;
             // The outline fades over the width of a pixel.
@@ -76,21 +129,11 @@
             if (cover <= 0.0) discard;
             vec3 hit = sight * (along - sqrt(max(inside, 0.0)));
             vec3 normal = (hit - ball.xyz) / ball.w;
+            #endif
             vec4 clip = projectionMatrix * vec4(hit, 1.0);
             gl_FragDepth = clamp(0.5 * clip.z / clip.w + 0.5, 0.0, 1.0);
-            vec3 base = named == 1
-                ? texelFetch(map, ivec2(int(mod(shade + 0.5, 256.0)), 0), 0).rgb
-                : texture(map, vec2(clamp(shade, 0.0, 1.0) * (255.0 / 256.0) + 0.5 / 256.0, 0.5)).rgb;
-            // A light over the left shoulder, sky above, and darker rims that set neighbours apart.
-            float facing = clamp(-dot(normal, sight), 0.0, 1.0);
-            float key = clamp(dot(normal, normalize(vec3(-0.45, 0.65, 0.62))), 0.0, 1.0);
-            float sky = 0.5 + 0.5 * normal.y;
-            vec3 half_way = normalize(normalize(vec3(-0.45, 0.65, 0.62)) - sight);
-            float gloss = pow(clamp(dot(normal, half_way), 0.0, 1.0), 40.0);
-            vec3 lit = base * (0.36 + 0.16 * sky + 0.62 * key) * mix(0.55, 1.0, smoothstep(0.0, 0.5, facing));
-            lit += 0.10 * gloss;
-            if (marked == 1) lit = mix(lit, vec3(1.0, 0.35, 0.25), facing < 0.55 ? 1.0 : 0.25);
-            colour = vec4(lit, (marked == 1 ? 1.0 : opacity) * cover);
+            colour = lit(normal, sight, shade, marked, 0.55);
+            colour.a *= cover;
         }`;
 
     // What can be told of a body as a colour.
@@ -109,16 +152,17 @@
         return quantity === "radius" ? (i) => place.at(i, 3) : kind.columns[quantity].at;
     }
 
-    // The bodies of one kind of shape. A kind that this page has no form for is shown by the ball that holds it.
+    // Bodies as balls, or many as boxes.
     class Bodies {
-        constructor(maps, many) {
+        constructor(maps, many, form = many ? "points" : "squares") {
             this.maps = maps;
             this.many = many;
+            this.form = form;
             this.material = new THREE.RawShaderMaterial({
                 glslVersion: THREE.GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide, alphaToCoverage: true,
-                defines: many ? { POINTS: 1 } : {},
+                defines: { ...(many ? { POINTS: 1 } : {}), ...(form === "boxes" ? { BOX: 1 } : {}) },
                 uniforms: {
-                    low: { value: new THREE.Vector4() }, span: { value: new THREE.Vector4() },
+                    low: { value: new THREE.Vector4() }, span: { value: new THREE.Vector4() }, factor: { value: 1 },
                     slice: { value: new THREE.Vector4(0, 0, 0, 1e30) }, picked: { value: -1 },
                     viewport: { value: [1, 1] }, map: { value: maps.viridis }, opacity: { value: 1 }, named: { value: 0 },
                 },
@@ -130,11 +174,16 @@
 
         show(kind) {
             this.kind = kind;
-            const { place } = kind.columns;
+            const { place, orientation, scale } = kind.columns;
             const geometry = this.many ? this.points(place) : this.squares(place, kind.count);
             const Attribute = this.many ? THREE.BufferAttribute : THREE.InstancedBufferAttribute;
             this.values = new Attribute(new Float32Array(kind.count), 1);
             geometry.setAttribute("value", this.values);
+            if (this.form === "boxes") {
+                geometry.setAttribute("turn", new THREE.BufferAttribute(orientation.array, 4, true));
+                geometry.setAttribute("scale", new THREE.BufferAttribute(scale.array, 3, scale.type === "u16"));
+                this.material.uniforms.factor.value = scale.span[0];
+            }
             this.mesh.geometry.dispose();
             this.mesh.geometry = geometry;
             this.material.uniforms.low.value.fromArray(place.low);
@@ -157,14 +206,7 @@
         }
 
         colour(quantity, low, high) {
-            const read = reader(this.kind, quantity), array = this.values.array;
-            const named = QUANTITIES[quantity].names !== undefined;
-            const scale = named ? 1 : high > low ? 1 / (high - low) : 0, shift = named ? 0 : low;
-            for (let i = 0; i < array.length; i++) array[i] = (read(i) - shift) * scale;
-            this.values.needsUpdate = true;
-            const uniforms = this.material.uniforms;
-            uniforms.named.value = named ? 1 : 0;
-            uniforms.map.value = named ? this.maps.distinct : this.maps.viridis;
+            barchan.colourValues(this, quantity, low, high);
         }
 
         set opacity(value) {
@@ -196,9 +238,7 @@
         }
 
         find(id) {
-            const ids = this.kind.columns.id;
-            for (let i = 0; i < this.kind.count; i++) if (ids.at(i) === id) return i;
-            return -1;
+            return barchan.findId(this.kind, id);
         }
 
         dispose() {
@@ -207,8 +247,38 @@
         }
     }
 
+    // Colours bodies of any form by a quantity.
+    barchan.colourValues = ({ kind, values, material, maps }, quantity, low, high) => {
+        const read = reader(kind, quantity), array = values.array;
+        const named = QUANTITIES[quantity].names !== undefined;
+        const scale = named ? 1 : high > low ? 1 / (high - low) : 0, shift = named ? 0 : low;
+        for (let i = 0; i < array.length; i++) array[i] = (read(i) - shift) * scale;
+        values.needsUpdate = true;
+        material.uniforms.named.value = named ? 1 : 0;
+        material.uniforms.map.value = named ? maps.distinct : maps.viridis;
+    };
+
+    // The index of the body with this id.
+    barchan.findId = ({ count, columns: { id: ids } }, id) => {
+        for (let i = 0; i < count; i++) if (ids.at(i) === id) return i;
+        return -1;
+    };
+
+    // How bodies are drawn, and what draws them. What has a look that is not there is shown by the ball that holds it.
+    // Many boxes with sharp edges, whose look is the first, are points like many balls.
+    const BOX = 1;
+    barchan.formOf = (kind) => {
+        const many = kind.count > MANY;
+        if (barchan.isSolid(kind)) return many && kind.look === BOX ? "boxes" : "solid";
+        return many ? "points" : "squares";
+    };
+    barchan.bodiesOf = (kind, maps) => {
+        const form = barchan.formOf(kind);
+        if (form === "boxes") return barchan.asSolids(new Bodies(maps, true, form), kind.look);
+        return form === "solid" ? new barchan.Solids(maps, kind.look) : new Bodies(maps, form === "points");
+    };
+
     barchan.QUANTITIES = QUANTITIES;
     barchan.Bodies = Bodies;
-    barchan.areMany = (kind) => kind.count > MANY;
     barchan.bodyReader = reader;
 }

@@ -277,8 +277,17 @@
     // Nothing is drawn any more from here on.
     document.addEventListener("visibilitychange", () => document.hidden && ask?.());
 
+    // What bodies of the frames to come look like.
+    function showLooks(buffer) {
+        try {
+            barchan.addLooks(buffer);
+        } catch (error) {
+            facts.failure.textContent = String(error);
+        }
+    }
+
     function hear(event) {
-        if (event.data instanceof ArrayBuffer) return showFrame(event.data);
+        if (event.data instanceof ArrayBuffer) return barchan.areLooks(event.data) ? showLooks(event.data) : showFrame(event.data);
         const message = JSON.parse(event.data);
         if (message.type === "hello") greet(message);
         else if (message.type === "status") showStatus(message);

@@ -41,6 +41,7 @@
 
         async load(index) {
             if (this.kept.has(index)) return this.kept.get(index);
+            await (this.looks ??= this.loadLooks());
             const buffer = await inflate(bytes(this.frames[index].script.textContent));
             let size = buffer.byteLength;
             for (const kept of this.kept.values()) size += kept.byteLength;
@@ -51,6 +52,12 @@
             }
             this.kept.set(index, buffer);
             return buffer;
+        }
+
+        // What bodies look like stands in the page once for all frames.
+        async loadLooks() {
+            const script = document.getElementById("looks");
+            if (script) barchan.addLooks(await inflate(bytes(script.textContent)));
         }
 
         async show(index) {

@@ -103,19 +103,21 @@
                 this.box = foreseen ? this.within(box, foreseen) : box;
                 this.resetView();
             }
+            const nameOf = (kind) => kind.look ?? kind.kind;
             for (const [name, bodies] of this.bodies) {
-                if (frame.kinds.some((kind) => kind.kind === name && barchan.areMany(kind) === bodies.many)) continue;
+                if (frame.kinds.some((kind) => nameOf(kind) === name && barchan.formOf(kind) === bodies.form)) continue;
                 this.scene.remove(bodies.mesh);
                 bodies.dispose();
                 this.bodies.delete(name);
             }
             for (const kind of frame.kinds) {
-                if (!this.bodies.has(kind.kind)) {
-                    const bodies = new barchan.Bodies(this.maps, barchan.areMany(kind));
-                    this.bodies.set(kind.kind, bodies);
+                const name = nameOf(kind);
+                if (!this.bodies.has(name)) {
+                    const bodies = barchan.bodiesOf(kind, this.maps);
+                    this.bodies.set(name, bodies);
                     this.scene.add(bodies.mesh);
                 }
-                this.bodies.get(kind.kind).show(kind);
+                this.bodies.get(name).show(kind);
             }
             this.chains.show(frame.chains, 0.3 * this.typicalRadius());
             this.showWalls();

@@ -3,7 +3,7 @@
 const barchan = {};
 window.barchan = barchan;
 {
-    const VERSION = 1;
+    const VERSION = 2, FRAME = 0x4d524642, LOOKS = 0x534b4c42;
     const TYPES = {
         u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i16: Int16Array, f16: Uint16Array, f32: Float32Array,
         f64: Float64Array,
@@ -39,13 +39,31 @@ window.barchan = barchan;
         return read;
     }
 
-    barchan.decode = (buffer) => {
+    // The head of a message, and where its columns start.
+    function open(buffer, magic, what) {
         const view = new DataView(buffer);
         const word = (at) => view.getUint32(at, true);
-        if (buffer.byteLength < 16 || word(0) !== 0x4d524642) throw new Error("this is not a frame");
-        if (word(4) !== VERSION) throw new Error(`a frame of version ${word(4)}; this page reads ${VERSION}`);
-        const start = 16 + word(8);
+        if (buffer.byteLength < 16 || word(0) !== magic) throw new Error(`this is not a ${what}`);
+        if (word(4) !== VERSION) throw new Error(`a ${what} of version ${word(4)}; this page reads ${VERSION}`);
         const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 16, word(8))));
+        return { head, start: 16 + word(8) };
+    }
+
+    // Whether these bytes tell what bodies look like, rather than a frame.
+    barchan.areLooks = (buffer) => buffer.byteLength >= 16 && new DataView(buffer).getUint32(0, true) === LOOKS;
+
+    barchan.decodeLooks = (buffer) => {
+        const { head, start } = open(buffer, LOOKS, "list of looks");
+        return head.looks.map(({ id, vertices, triangles, position, normal, index }) => ({
+            id,
+            positions: column(position, vertices, buffer, start).array,
+            normals: column(normal, vertices, buffer, start).array,
+            indices: column(index, triangles, buffer, start).array,
+        }));
+    };
+
+    barchan.decode = (buffer) => {
+        const { head, start } = open(buffer, FRAME, "frame");
         for (const kind of head.kinds) {
             for (const name in kind.columns) {
                 kind.columns[name] = column(kind.columns[name], kind.count, buffer, start);

@@ -38,6 +38,8 @@ pub struct PageData {
     pub config: serde_json::Map<String, Value>,
     /// Frames for the player, in order of time.
     pub frames: Vec<PackedFrame>,
+    /// What [`crate::wire::encode_looks`] gives for their bodies, packed as frames are; empty if all are spheres.
+    pub looks: String,
 }
 
 /// A frame inside a page.
@@ -55,11 +57,12 @@ const TEMPLATE: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
 
 /// The page's scripts in the order in which they run.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("../page/vendor/three.min.js"),
     include_str!("../page/wire.js"),
     include_str!("../page/colours.js"),
     include_str!("../page/bodies.js"),
+    include_str!("../page/solids.js"),
     include_str!("../page/chains.js"),
     include_str!("../page/walls.js"),
     include_str!("../page/viewer.js"),
@@ -91,7 +94,14 @@ pub fn html(data: &PageData) -> String {
             "policy" => page.push_str(policy(data.mode)),
             "style" => page.push_str(STYLE),
             "config" => page.push_str(&config(data)),
-            "frames" => data.frames.iter().for_each(|frame| push_frame(frame, &mut page)),
+            "frames" => {
+                if !data.looks.is_empty() {
+                    page.push_str("<script type=\"text/plain\" id=\"looks\">");
+                    page.push_str(&data.looks);
+                    page.push_str("</script>\n");
+                }
+                data.frames.iter().for_each(|frame| push_frame(frame, &mut page));
+            }
             "scripts" => scripts.clone().for_each(|script| {
                 page.push_str("<script>\n");
                 page.push_str(script);
@@ -163,7 +173,7 @@ mod tests {
         let mut config = serde_json::Map::new();
         config.insert("description".into(), NASTY.into());
         let frames = vec![PackedFrame { step: 3, time: 0.5, text: "AAAA".into() }];
-        html(&PageData { mode, name: NASTY.into(), config, frames })
+        html(&PageData { mode, name: NASTY.into(), config, frames, looks: "BBBB".into() })
     }
 
     /// What stands between two texts, first occurrence.
@@ -189,6 +199,7 @@ mod tests {
             assert!(!between(&page, "<body", "id=\"config\"").contains("{{"));
             assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
             assert_eq!(page.contains(LIVE), mode == Mode::Live);
+            assert!(page.contains("id=\"looks\">BBBB<"));
             assert!(page.contains("data-step=\"3\" data-time=\"0.5\">AAAA<"));
         }
     }

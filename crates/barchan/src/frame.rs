@@ -3,6 +3,10 @@
 //! A frame is a copy. Whoever writes it down or sends it to a viewer does so while the simulation
 //! goes on. It can be filled again and again without new memory.
 
+mod looks;
+
+pub use looks::{Look, Looks, SPHERE, Shaded, Worn};
+
 use crate::narrow::Contact;
 use crate::shape::Shape;
 use crate::step::Simulation;

@@ -370,7 +370,7 @@ impl Simulation {
             let mut impulses = std::mem::take(&mut self.recovery);
             let operator = MatrixFree::view(self.assembly.problem(&self.contacts), &mut self.workspace);
             let scale = operator.normal_answer();
-            recover::impulses(&self.growths, self.contacts.normals(), scale, &mut impulses);
+            recover::impulses(&self.growths, &self.contacts, scale, &mut impulses);
             self.recovery = impulses;
         }
     }

@@ -84,7 +84,7 @@ fn allocations_with(
 /// One test for all broad phases and solvers: the count is the whole program's.
 #[test]
 fn a_step_of_a_settled_bed_allocates_nothing() {
-    for broad_phase in ["octree", "grid", "brute-force"] {
+    for broad_phase in ["octree", "grid", "sweep-and-prune", "brute-force"] {
         assert_eq!(allocations(broad_phase, "auto", "coloured"), 0, "{broad_phase}");
     }
     for (solver, order) in
@@ -96,7 +96,7 @@ fn a_step_of_a_settled_bed_allocates_nothing() {
     let escape = |bed: &mut Simulation| bed.world.bodies.position[150].z = 1e9;
     let cell =
         [("domain.min", "[-1e10, -1e10, -1e10]"), ("domain.max", "[1e10, 1e10, 1e10]"), ("domain.outside", "remove")];
-    for broad_phase in ["octree", "grid"] {
+    for broad_phase in ["octree", "grid", "sweep-and-prune"] {
         assert_eq!(allocations_with(broad_phase, "auto", "coloured", escape, &cell), 0, "{broad_phase}, one far away");
     }
     // And the counter counts.

@@ -117,7 +117,7 @@ fn copies(bed: &World) -> Result<Value, Failure> {
 
 /// Seconds a step of two ranks of one thread each, and of one rank of two threads.
 fn pairs(bed: &World) -> Result<Value, Failure> {
-    let gas = named("granular-gas", &[("per_rank", "25"), ("ranks", "2")])?;
+    let gas = named("granular-gas", &[("per_rank", "25"), ("ranks", "2"), ("clumps", "0")])?;
     let packing = named("hexagonal-packing", &[("per_rank", "20"), ("ranks", "2")])?;
     let mut table = serde_json::Map::new();
     // A gas has its contacts from there on.

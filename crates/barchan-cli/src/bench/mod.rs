@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod bed;
+mod boulders;
 mod checkpoint;
 mod detect;
 mod distributed;
@@ -63,6 +64,11 @@ const BENCHES: &[Bench] = &[
     Bench { name: "sweep", summary: "one Gauss-Seidel sweep on the same million", run: sweep::run },
     Bench { name: "bed", summary: "a step of a settling bed of 25 000 spheres on two threads", run: bed::run },
     Bench { name: "detect", summary: "broad and narrow phase on the million", run: detect::run },
+    Bench {
+        name: "boulders",
+        summary: "broad phases on a million grains, without and with a hundred boulders",
+        run: boulders::run,
+    },
     Bench { name: "general", summary: "general contacts against round ones", run: general::run },
     Bench { name: "physics", summary: "what bodies do at the defaults, beside known answers", run: physics::run },
     Bench { name: "accuracy", summary: "errors and costs of steps, laws and tolerances in flows", run: accuracy::run },

@@ -53,7 +53,12 @@ impl State {
     /// A granular gas that has mixed, a cube of `per_rank` grains along each side for every rank.
     pub(super) fn gas(per_rank: usize, ranks: usize, periodic: bool) -> Result<Self, Failure> {
         let periodic = if periodic { "1" } else { "0" };
-        let set = [("per_rank", &*per_rank.to_string()), ("ranks", &ranks.to_string()), ("periodic", periodic)];
+        let set = [
+            ("per_rank", &*per_rank.to_string()),
+            ("ranks", &ranks.to_string()),
+            ("periodic", periodic),
+            ("clumps", "0"),
+        ];
         Self::of(&named("granular-gas", &set)?, MIXING, SolverName::Nbgs)
     }
 

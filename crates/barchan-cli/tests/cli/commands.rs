@@ -206,3 +206,28 @@ fn help_and_usage() {
     desk.barchan("run bounce --threads 0").refused(2, &["--threads"]);
     desk.barchan("run bounce --solver magic").refused(2, &["apgd"]);
 }
+
+#[test]
+fn check_tells_what_shapes_consist_of_and_weigh() {
+    let desk = Desk::new();
+    desk.write(
+        "shapes.toml",
+        "[[body]]\nshape.box = { half_extents = [0.1, 0.2, 0.05] }\n\
+         [[body]]\nshape.box = { half_extents = [0.1, 0.2, 0.05] }\nposition = [1, 0, 0]\n\
+         [[body]]\nshape.composite = { parts = [{ shape.sphere.radius = 0.1 }, { shape.sphere.radius = 0.1, \
+         position = [0.3, 0, 0] }] }\nposition = [2, 0, 0]\n\
+         [[body]]\nshape.mesh = { vertices = [[0, 0, -5], [1000, 0, -5], [0, 1000, -5]], triangles = [[0, 1, 2]] }\n",
+    );
+    let said = desk.barchan("check shapes.toml");
+    assert_eq!(said.code, 0, "{said:?}");
+    for words in [
+        "2 boxes, 1 composite, 1 fixed mesh\n",
+        "shapes       2 boxes of 0.2 x 0.4 x 0.1 m: 12 triangles, 1 convex part, 20 kg each\n",
+        "composite of 0.5 x 0.2 x 0.2 m: ",
+        ", 2 convex parts, 20.94 kg\n",
+        "mesh of 1000 x 1000 x 0 m: 1 triangle, open, fixed\n",
+        "WARNING: body 3 (mesh) is 4 364 times larger than the grains, whose radius is 0.2291 m: are its lengths in metres?",
+    ] {
+        assert!(said.out.contains(words), "no {words:?} in {}", said.out);
+    }
+}

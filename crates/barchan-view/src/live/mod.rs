@@ -62,5 +62,5 @@ pub fn page(about: &Value) -> String {
     config.insert("description".into(), about["description"].clone());
     config.insert("scene".into(), json!({ "tolerance": about["tolerance"], "materials": about["materials"] }));
     let name = about["name"].as_str().unwrap_or("Barchan").to_owned();
-    page::html(&PageData { mode: Mode::Live, name, config, frames: Vec::new() })
+    page::html(&PageData { mode: Mode::Live, name, config, frames: Vec::new(), looks: String::new() })
 }

@@ -6,7 +6,7 @@
 
 use crate::server::Hub;
 use crate::wire;
-use barchan::frame::Frame;
+use barchan::frame::{Frame, Looks};
 use barchan::step::Simulation;
 use std::io;
 use std::sync::Arc;
@@ -49,10 +49,17 @@ impl FrameStream {
         let theirs = Arc::clone(&hub);
         std::thread::Builder::new().name("frames".into()).spawn(move || {
             let mut bytes = Vec::new();
+            let mut looks = Looks::default();
             for frame in frames {
                 let start = Instant::now();
                 bytes.clear();
-                wire::encode(&frame, MOST_BODIES, &mut bytes);
+                let known = looks.list().len();
+                wire::encode(&frame, MOST_BODIES, &mut looks, &mut bytes);
+                if looks.list().len() > known {
+                    let mut new = Vec::new();
+                    wire::encode_looks(&looks.list()[known..], &mut new);
+                    theirs.publish_looks(new);
+                }
                 bytes = theirs.publish(bytes);
                 if done.send((frame, start.elapsed())).is_err() {
                     return;

@@ -4,7 +4,7 @@ use super::base64;
 use crate::page::PackedFrame;
 use crate::wire;
 use barchan::DVec3;
-use barchan::frame::Frame;
+use barchan::frame::{Frame, Looks};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use std::collections::BTreeMap;
 
@@ -24,6 +24,8 @@ pub(super) struct Packed {
     pub(super) total: usize,
     /// A box about all bodies of all frames here.
     pub(super) bounds: Option<[DVec3; 2]>,
+    /// What bodies look like, packed as frames are; nothing if all are spheres.
+    pub(super) looks: String,
 }
 
 /// Packs frames until `budget` bytes are used, about: evenly chosen, the first and the last always. `read`
@@ -34,13 +36,14 @@ pub(super) fn pack(total: usize, budget: usize, mut read: impl FnMut(usize) -> O
         return packed;
     }
     let mut known = BTreeMap::new();
+    let mut looks = Looks::default();
     let mut take = |index: usize, known: &mut BTreeMap<usize, PackedFrame>| {
         if known.contains_key(&index) {
             return;
         }
         if let Some(frame) = read(index) {
             packed.bounds = union(packed.bounds, frame.bounds());
-            known.insert(index, pack_frame(frame));
+            known.insert(index, pack_frame(frame, &mut looks));
         }
     };
     // The sizes of three tell how many there is room for.
@@ -49,6 +52,11 @@ pub(super) fn pack(total: usize, budget: usize, mut read: impl FnMut(usize) -> O
     let chosen = chosen(total, budget / largest);
     chosen.iter().for_each(|&index| take(index, &mut known));
     packed.frames = chosen.iter().filter_map(|index| known.remove(index)).collect();
+    if !looks.list().is_empty() {
+        let mut bytes = Vec::new();
+        wire::encode_looks(looks.list(), &mut bytes);
+        packed.looks = base64::encode(&compress_to_vec_zlib(&bytes, EFFORT));
+    }
     packed
 }
 
@@ -60,10 +68,10 @@ fn chosen(total: usize, room: usize) -> Vec<usize> {
     indices
 }
 
-fn pack_frame(mut frame: Frame) -> PackedFrame {
+fn pack_frame(mut frame: Frame, looks: &mut Looks) -> PackedFrame {
     sort_by_id(&mut frame);
     let mut bytes = Vec::new();
-    wire::encode_with(&frame, BODIES, CONTACTS, &mut bytes);
+    wire::encode_with(&frame, [BODIES, CONTACTS], looks, &mut bytes);
     PackedFrame { step: frame.step, time: frame.time, text: base64::encode(&compress_to_vec_zlib(&bytes, EFFORT)) }
 }
 
@@ -84,6 +92,7 @@ fn sort_by_id(frame: &mut Frame) {
     apply(&mut bodies.id, &order);
     apply(&mut bodies.material, &order);
     apply(&mut bodies.group, &order);
+    apply(&mut bodies.motion, &order);
     apply(&mut bodies.rank, &order);
 }
 

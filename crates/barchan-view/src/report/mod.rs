@@ -181,6 +181,7 @@ impl RunFiles {
             name: name.unwrap_or_else(|| self.directory_name.clone()),
             config,
             frames: packed.frames.clone(),
+            looks: packed.looks.clone(),
         }
     }
 

@@ -40,6 +40,8 @@ struct State {
     viewers: Vec<Arc<Viewer>>,
     frame: Option<Arc<Vec<u8>>>,
     frame_number: u64,
+    /// What bodies of frames look like, in the order in which it came.
+    looks: Vec<Arc<Vec<u8>>>,
     status: Option<Arc<str>>,
     status_number: u64,
     /// Frames and words so far.
@@ -57,6 +59,7 @@ struct State {
 pub(super) struct Cursor {
     greeted: bool,
     frame: u64,
+    looks: usize,
     status: u64,
     epoch: u64,
     step: u64,
@@ -66,6 +69,8 @@ pub(super) struct Cursor {
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) texts: Vec<String>,
+    /// To be sent before the frame.
+    pub(super) looks: Vec<Arc<Vec<u8>>>,
     pub(super) frame: Option<Arc<Vec<u8>>>,
     /// The version of everything, if the viewer has it all with this.
     pub(super) all: Option<u64>,
@@ -118,6 +123,11 @@ impl Hub {
         state.ring();
         drop(state);
         before.and_then(Arc::into_inner).unwrap_or_default()
+    }
+
+    /// Leaves what bodies of the frames to come look like. Every viewer gets it once.
+    pub fn publish_looks(&self, looks: Vec<u8>) {
+        self.lock().looks.push(Arc::new(looks));
     }
 
     /// Whether the row of this step is wanted in full: see [`History::completes`].
@@ -255,6 +265,8 @@ impl Hub {
         if ready && cursor.frame != state.frame_number {
             cursor.frame = state.frame_number;
             news.frame = state.frame.clone();
+            news.looks = state.looks[cursor.looks..].to_vec();
+            cursor.looks = state.looks.len();
         } else if ready {
             news.all = Some(state.version);
             self.wanted.store(true, Ordering::Release);
@@ -326,6 +338,21 @@ mod tests {
         assert_eq!(hub.publish(vec![3]), Vec::<u8>::new());
         drop(held);
         assert_eq!(hub.publish(vec![4]), vec![3]);
+    }
+
+    #[test]
+    fn looks_come_once_and_before_the_frame() {
+        let hub = hub();
+        let looks = |news: News| news.looks.iter().map(|looks| looks[0]).collect::<Vec<u8>>();
+        let mut cursor = Cursor::default();
+        hub.publish_looks(vec![7]);
+        assert_eq!(looks(hub.news(&mut cursor, true)), Vec::<u8>::new());
+        hub.publish(vec![1]);
+        assert_eq!(looks(hub.news(&mut cursor, true)), [7]);
+        hub.publish_looks(vec![8]);
+        hub.publish(vec![2]);
+        assert_eq!(looks(hub.news(&mut cursor, true)), [8]);
+        assert_eq!(looks(hub.news(&mut Cursor::default(), true)), [7, 8]);
     }
 
     #[test]

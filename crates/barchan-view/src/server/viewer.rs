@@ -126,6 +126,9 @@ fn send(mut stream: &TcpStream, viewer: &Viewer, hub: &Hub, ping: Duration) -> i
         for text in &news.texts {
             send_frame(&mut stream, OpCode::Data(Data::Text), text.as_bytes())?;
         }
+        for looks in &news.looks {
+            send_frame(&mut stream, OpCode::Data(Data::Binary), looks)?;
+        }
         if let Some(frame) = news.frame {
             ready = false;
             send_frame(&mut stream, OpCode::Data(Data::Binary), &frame)?;

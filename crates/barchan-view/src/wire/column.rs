@@ -91,6 +91,13 @@ impl Columns {
         array
     }
 
+    /// Indices of the corners of triangles.
+    pub(super) fn indices(&mut self, numbers: impl Iterator<Item = u32>) -> Array {
+        let array = self.begin(Type::U32, 3);
+        self.put(numbers.map(u32::to_le_bytes));
+        array
+    }
+
     /// Whole numbers, in the smallest type that has them all. Beyond 32 bits a browser only has numbers
     /// that are exact up to 2⁵³.
     pub(super) fn whole(&mut self, numbers: impl Iterator<Item = u64> + Clone) -> Column {

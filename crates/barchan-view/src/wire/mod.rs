@@ -9,26 +9,31 @@
 //! | 16.. | the head: a JSON object, filled up with spaces |
 //! | | the columns that the head names, each from a multiple of 8 |
 //!
-//! Everything is little-endian. The head has one entry for each kind of shape among the bodies, each with
-//! columns of its own, so that a new shape is a new entry. Places are 16 bits an axis within the box of
+//! Everything is little-endian. The head has one entry for spheres and one for each other look of the bodies, each with
+//! columns of its own. What looks are like stands in messages of their own (`looks`), which are sent once. Places are 16 bits an axis within the box of
 //! the frame where that is fine enough for the smallest body, and 32 otherwise. Bodies that are not
 //! finite are left out and counted.
 
 mod column;
 mod half;
+mod looks;
 #[cfg(test)]
 mod tests;
 
-use barchan::frame::Frame;
+use barchan::frame::{Frame, Looks, SPHERE, Worn};
 use barchan::shape::Shape;
+use barchan::world::Motion;
 use barchan::{DQuat, DVec3};
 use column::{Array, Column, Columns, Type};
 use serde::Serialize;
+use std::collections::HashMap;
+
+pub use looks::{MAGIC as LOOKS_MAGIC, encode as encode_looks};
 
 /// The first bytes of a frame.
 pub const MAGIC: &[u8; 4] = b"BFRM";
 /// The version of the format. The page refuses any other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes before the head.
 const PREFIX: usize = 16;
@@ -53,10 +58,13 @@ struct Head {
     walls: Vec<Wall>,
 }
 
-/// The bodies of one kind of shape.
+/// The bodies that look alike.
 #[derive(Debug, Serialize)]
 struct Kind {
     kind: &'static str,
+    /// The number of the look of what is not a sphere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    look: Option<u64>,
     count: usize,
     columns: BodyColumns,
 }
@@ -74,6 +82,9 @@ struct BodyColumns {
     /// For shapes that are not round.
     #[serde(skip_serializing_if = "Option::is_none")]
     orientation: Option<Array>,
+    /// Factors on the axes of their look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<Array>,
 }
 
 /// Contacts that carry a force: lines.
@@ -101,13 +112,14 @@ struct Wall {
 }
 
 /// Appends `frame` to `out`, with at most `limit` bodies and as many contacts. Beyond that, bodies are
-/// taken by a hash of their id, so that the same are taken from every frame, and the strongest contacts.
-pub fn encode(frame: &Frame, limit: usize, out: &mut Vec<u8>) {
-    encode_with(frame, limit, limit, out);
+/// taken by a hash of their id, so that the same are taken from every frame, and the strongest contacts. What bodies look
+/// like is among `looks` from then on.
+pub fn encode(frame: &Frame, limit: usize, looks: &mut Looks, out: &mut Vec<u8>) {
+    encode_with(frame, [limit; 2], looks, out);
 }
 
-/// As [`encode`], with a limit for contacts of its own.
-pub(crate) fn encode_with(frame: &Frame, limit: usize, contact_limit: usize, out: &mut Vec<u8>) {
+/// As [`encode`], with a limit for bodies and one for contacts.
+pub(crate) fn encode_with(frame: &Frame, [limit, contact_limit]: [usize; 2], looks: &mut Looks, out: &mut Vec<u8>) {
     let bodies = &frame.bodies;
     let finite: Vec<u32> = (0..bodies.len() as u32).filter(|&i| is_finite(frame, i as usize)).collect();
     let not_finite = bodies.len() - finite.len();
@@ -117,7 +129,7 @@ pub(crate) fn encode_with(frame: &Frame, limit: usize, contact_limit: usize, out
 
     let mut columns = Columns::default();
     let counts = frame.contact_counts();
-    let kinds = by_kind(frame, &shown);
+    let kinds = by_kind(frame, &shown, looks);
     let head = Head {
         step: frame.step,
         time: frame.time,
@@ -129,14 +141,15 @@ pub(crate) fn encode_with(frame: &Frame, limit: usize, contact_limit: usize, out
         chains: encode_chains(frame, &contacts, &grid, &mut columns),
         walls: walls(frame),
     };
-    write(&head, &columns, out);
+    write(MAGIC, &head, &columns, out);
 }
 
-fn write(head: &Head, columns: &Columns, out: &mut Vec<u8>) {
+/// Writes a message: its first bytes, the version, its head, its columns.
+fn write(magic: &[u8; 4], head: &impl Serialize, columns: &Columns, out: &mut Vec<u8>) {
     let mut text = serde_json::to_vec(head).expect("a head is plain data");
     text.resize((PREFIX + text.len()).next_multiple_of(8) - PREFIX, b' ');
     out.reserve(PREFIX + text.len() + columns.bytes.len());
-    out.extend(MAGIC);
+    out.extend(magic);
     out.extend(VERSION.to_le_bytes());
     out.extend((text.len() as u32).to_le_bytes());
     out.extend([0; 4]);
@@ -157,7 +170,10 @@ fn thin(frame: &Frame, mut bodies: Vec<u32>, limit: usize) -> Vec<u32> {
     if limit == 0 {
         return Vec::new();
     }
-    let hash = |i: u32| mix(frame.bodies.id[i as usize]);
+    // Machines are few, and nothing is understood without them.
+    let is_machine =
+        |i: usize| matches!(frame.bodies.shape[i], Shape::Mesh(_)) && frame.bodies.motion[i] != Motion::Dynamic;
+    let hash = |i: u32| if is_machine(i as usize) { 0 } else { mix(frame.bodies.id[i as usize]) };
     let mut hashes: Vec<u64> = bodies.iter().map(|&i| hash(i)).collect();
     let (_, &mut last, _) = hashes.select_nth_unstable(limit - 1);
     bodies.retain(|&i| hash(i) <= last);
@@ -188,17 +204,34 @@ fn strongest(frame: &Frame, limit: usize) -> Vec<u32> {
     kept
 }
 
-/// The bodies of each kind of shape, kinds in the order in which they first appear.
-fn by_kind(frame: &Frame, shown: &[u32]) -> Vec<(&'static str, Vec<u32>)> {
-    let mut kinds: Vec<(&'static str, Vec<u32>)> = Vec::new();
+/// Bodies that look alike, with their factors if they are not spheres.
+struct Group {
+    kind: &'static str,
+    look: u64,
+    bodies: Vec<u32>,
+    scales: Vec<DVec3>,
+}
+
+/// The bodies of each look, looks in the order in which they first appear.
+fn by_kind(frame: &Frame, shown: &[u32], looks: &mut Looks) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places = HashMap::new();
     for &i in shown {
-        let name = frame.bodies.shape[i as usize].name();
-        match kinds.iter_mut().find(|kind| kind.0 == name) {
-            Some(kind) => kind.1.push(i),
-            None => kinds.push((name, vec![i])),
+        let shape = &frame.bodies.shape[i as usize];
+        let Worn { look, scale } = looks.wear(shape);
+        // What found no room among the looks is a ball like spheres.
+        let kind = if look == SPHERE { "sphere" } else { shape.name() };
+        let place = *places.entry(look).or_insert_with(|| {
+            groups.push(Group { kind, look, bodies: Vec::new(), scales: Vec::new() });
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        group.bodies.push(i);
+        if look != SPHERE {
+            group.scales.push(scale);
         }
     }
-    kinds
+    groups
 }
 
 /// How places become numbers: low corner and extent of a box about all of them.
@@ -248,14 +281,14 @@ fn unit(x: f64, span: f64) -> u16 {
 
 fn encode_kind(
     frame: &Frame,
-    (kind, shown): &(&'static str, Vec<u32>),
+    Group { kind, look, bodies: shown, scales }: &Group,
     counts: &[u32],
     grid: &Grid,
     columns: &mut Columns,
 ) -> Kind {
     let bodies = &frame.bodies;
     let of = || shown.iter().map(|&i| i as usize);
-    let is_round = of().all(|i| bodies.shape[i].spin_reach() == 0.0);
+    let is_round = *look == SPHERE;
     let columns = BodyColumns {
         place: grid.column(columns, 4, of().map(|i| (bodies.position[i], bodies.radius(i)))),
         speed: columns.sixteen(Type::F16, 1, of().map(|i| half::from_f64(bodies.velocity[i].length()))),
@@ -269,8 +302,24 @@ fn encode_kind(
             let signed = |x: f64| (x * f64::from(i16::MAX)).round() as i16 as u16;
             columns.sixteen(Type::I16, 4, parts.map(signed))
         }),
+        scale: (!is_round).then(|| factors(scales, columns)),
     };
-    Kind { kind, count: shown.len(), columns }
+    Kind { kind, look: (!is_round).then_some(*look), count: shown.len(), columns }
+}
+
+/// Factors on axes, with 16 bits where that is fine enough for the smallest.
+fn factors(scales: &[DVec3], columns: &mut Columns) -> Array {
+    let largest = scales.iter().fold(0.0, |largest: f64, scale| largest.max(scale.max_element()));
+    let least = scales.iter().fold(f64::INFINITY, |least, scale| least.min(scale.min_element()));
+    let numbers = scales.iter().flat_map(|scale| scale.to_array());
+    let is_coarse = largest / f64::from(u16::MAX) <= FINE * least;
+    let span = if is_coarse { largest } else { 1.0 };
+    let array = if is_coarse {
+        columns.sixteen(Type::U16, 3, numbers.map(|x| unit(x, largest)))
+    } else {
+        columns.floats(3, numbers.map(|x| x as f32))
+    };
+    Array { low: vec![0.0; 3], span: vec![span; 3], ..array }
 }
 
 fn encode_chains(frame: &Frame, shown: &[u32], grid: &Grid, columns: &mut Columns) -> Chains {

@@ -13,7 +13,7 @@ impl Decoded {
     fn of(frame: &Frame, limit: usize) -> Self {
         // Whatever stands in the buffer already stays.
         let mut bytes = vec![7; 8];
-        encode(frame, limit, &mut bytes);
+        encode(frame, limit, &mut Looks::default(), &mut bytes);
         let bytes = &bytes[8..];
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!((&bytes[..4], word(4)), (&MAGIC[..], VERSION));
@@ -23,7 +23,11 @@ impl Decoded {
     }
 
     fn body(&self, name: &str) -> Vec<f64> {
-        let kind = &self.head["kinds"][0];
+        self.of_kind(0, name)
+    }
+
+    fn of_kind(&self, kind: usize, name: &str) -> Vec<f64> {
+        let kind = &self.head["kinds"][kind];
         self.column(&kind["columns"][name], kind["count"].as_u64().unwrap() as usize)
     }
 
@@ -220,4 +224,43 @@ fn ids_of_any_size_are_whole() {
     let read = Decoded::of(&frame, 10);
     assert_eq!(read.head["kinds"][0]["columns"]["id"]["type"], "u32");
     assert_eq!(read.body("id"), [5.0, 300.0, 70_000.0]);
+}
+
+#[test]
+fn shapes_have_their_looks_turns_and_factors() {
+    let mut frame = line(9);
+    for i in (0..9).filter(|i| i % 3 > 0) {
+        let half = DVec3::new(0.05, 0.02, 0.01) * (1.0 + i as f64);
+        frame.bodies.shape[i] = if i % 3 == 1 { Shape::cuboid(half) } else { Shape::capsule(half.x, 2.0 * half.x) };
+        frame.bodies.orientation[i] = DQuat::from_rotation_x(0.1 * i as f64);
+    }
+    let read = Decoded::of(&frame, usize::MAX);
+    let kinds = read.head["kinds"].as_array().unwrap();
+    let names: Vec<&str> = kinds.iter().map(|kind| kind["kind"].as_str().unwrap()).collect();
+    assert_eq!(names, ["sphere", "box", "capsule"]);
+    assert!(kinds[0].get("look").is_none() && kinds[0]["columns"].get("scale").is_none());
+    let mut looks = Looks::default();
+    for (k, kind) in kinds.iter().enumerate().skip(1) {
+        let scale = read.of_kind(k, "scale");
+        let turn = read.of_kind(k, "orientation");
+        for (row, i) in (0..9).filter(|i| i % 3 == k).enumerate() {
+            let worn = looks.wear(&frame.bodies.shape[i]);
+            assert_eq!(kind["look"], worn.look);
+            assert!((DVec3::from_slice(&scale[3 * row..]) - worn.scale).length() < 1e-4);
+            let turn = DQuat::from_slice(&turn[4 * row..]);
+            assert!(turn.dot(frame.bodies.orientation[i]) > 1.0 - 1e-8);
+        }
+    }
+    // What a browser gets once.
+    let mut bytes = Vec::new();
+    encode_looks(looks.list(), &mut bytes);
+    let length = u32::from_le_bytes(bytes[8..12].try_into().unwrap()) as usize;
+    assert_eq!(&bytes[..4], LOOKS_MAGIC);
+    let head: Value = serde_json::from_slice(&bytes[PREFIX..PREFIX + length]).unwrap();
+    assert_eq!((&head["looks"][0]["id"], &head["looks"][0]["vertices"]), (&1.into(), &24.into()));
+    let read = Decoded { data: bytes[PREFIX + length..].into(), head };
+    let cube = read.column(&read.head["looks"][0]["position"], 24);
+    assert!(cube.iter().all(|x| x.abs() == 1.0));
+    let index = read.column(&read.head["looks"][1]["index"], 3);
+    assert!(index.iter().all(|k| *k < read.head["looks"][1]["vertices"].as_f64().unwrap()));
 }

@@ -361,6 +361,6 @@ fn whoever_asks_again_and_again_is_not_waited_for_longer() {
 
 fn wire_of_nothing() -> Vec<u8> {
     let mut bytes = Vec::new();
-    wire::encode(&barchan::frame::Frame::default(), 1, &mut bytes);
+    wire::encode(&barchan::frame::Frame::default(), 1, &mut barchan::frame::Looks::default(), &mut bytes);
     bytes
 }

@@ -32,6 +32,18 @@ impl Box32 {
         }
     }
 
+    /// Where it begins along an axis.
+    #[inline(always)]
+    pub(super) fn low(&self, axis: usize) -> f32 {
+        self.low[axis]
+    }
+
+    /// Where it ends along an axis.
+    #[inline(always)]
+    pub(super) fn high(&self, axis: usize) -> f32 {
+        self.high[axis]
+    }
+
     /// Whether two boxes share a point.
     #[inline(always)]
     pub(super) fn meets(&self, o: &Self) -> bool {
@@ -90,6 +102,12 @@ impl Eight {
         }
     }
 
+    /// Where the first of them begins along an axis.
+    #[inline(always)]
+    pub(super) fn first_low(&self, axis: usize) -> f32 {
+        self.low[axis][0]
+    }
+
     /// Which of the eight share a point with `one`: a bit each.
     ///
     /// With `WIDE`, in registers of eight, which the caller must know the machine to have
@@ -132,6 +150,16 @@ impl Eight {
     pub(super) fn meets<const WIDE: bool>(&self, one: &Box32) -> u32 {
         (0..LEAF).fold(0, |bits, k| bits | u32::from(self.get(k).meets(one)) << k)
     }
+}
+
+/// The indices of the bits that are set, ascending.
+#[inline(always)]
+pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
-use crate::world::{Bodies, Ownership};
+use crate::shape::Shape;
+use crate::world::{Bodies, Motion, Ownership};
 use barchan_parallel::{CHUNK, fold_chunks, for_chunks_mut};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,20 +69,40 @@ pub struct Growth {
 impl Growth {
     /// How far the surface of body `i` may move, and the margin on top: h(|v| + |ω|r̄ + kick) + τ.
     #[inline]
-    pub fn of(&self, bodies: &Bodies, i: usize, radius: f64) -> f64 {
+    pub fn of(&self, bodies: &Bodies, i: usize) -> f64 {
         let reach = bodies.shape[i].spin_reach();
         let spin = if reach > 0.0 { bodies.angular_velocity[i].length() * reach } else { 0.0 };
-        self.h * (bodies.velocity[i].length() + spin + self.kick) + self.margin * radius
+        self.h * (bodies.velocity[i].length() + spin + self.kick) + self.margin * measure(bodies, i)
+    }
+}
+
+/// The length of which the margin of a body is a part: its size; nothing for walls, and for what is as a wall to others
+/// because it is no sphere and is not moved by them.
+#[inline(always)]
+pub(crate) fn measure(bodies: &Bodies, i: usize) -> f64 {
+    match &bodies.shape[i] {
+        Shape::Sphere(sphere) => sphere.radius,
+        shape if bodies.motion[i] == Motion::Dynamic => shape.size(),
+        _ => 0.0,
     }
 }
 
 /// The hull of body `i`: empty if it is unbounded, gone, or somewhere that is not finite.
 #[inline]
 pub fn of(bodies: &Bodies, i: usize, growth: Growth) -> Aabb {
-    let Some(radius) = bodies.shape[i].bounding_radius() else { return Aabb::EMPTY };
-    let r = DVec3::splat(radius + growth.of(bodies, i, radius));
-    let low = bodies.position[i] - r;
-    let high = bodies.position[i] + r;
+    let shape = &bodies.shape[i];
+    let (low, high) = match shape {
+        Shape::HalfSpace(_) | Shape::Container(_) => return Aabb::EMPTY,
+        Shape::Sphere(sphere) => {
+            let r = DVec3::splat(sphere.radius + growth.of(bodies, i));
+            (bodies.position[i] - r, bodies.position[i] + r)
+        }
+        _ => {
+            let [low, high] = shape.half_box(&DMat3::from_quat(bodies.orientation[i]));
+            let more = DVec3::splat(growth.of(bodies, i));
+            (bodies.position[i] + low - more, bodies.position[i] + high + more)
+        }
+    };
     // What is not finite meets nobody; the end of the step reports it.
     if (high - low).is_finite() && bodies.ownership[i] != Ownership::Removed { Aabb { low, high } } else { Aabb::EMPTY }
 }

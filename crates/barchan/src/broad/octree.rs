@@ -8,16 +8,21 @@
 //! to skip to. For every group of leaves the walk goes over the rest of its own list and over all
 //! lists behind it, so that each pair of leaves is met once.
 //!
+//! A cell may have many bodies of its own: rods or plates, of which a cell as long as they are holds many, or a
+//! pile of boulders in the cell of the whole scene. They are put in an order of their own, along a Morton
+//! curve whose cells have the shape of the bodies, and get a tree of their own above their leaves.
+//!
 //! The walk compares boxes in single precision, rounded outwards, eight at a time
 //! (`eight.rs`); what passes is compared again as it is. Cells and those boxes are made of hulls that
 //! have been moved together where some are far away (`condensed.rs`).
 
 use super::condensed::Condensed;
-use super::eight::{Box32, Eight, LEAF};
+use super::eight::{Box32, Eight, LEAF, bits};
 use super::hull::centres;
 use super::{Aabb, BroadPhase, Emitted, Pairs, pack};
-use crate::world::reorder::{MortonFrame, morton_key};
+use crate::world::reorder::{MORTON_BITS, MortonFrame, morton_key};
 use barchan_parallel::{CHUNK, SortScratch, chunk_range, for_chunks_mut, reshape, sort_again};
+use glam::DVec3;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -31,6 +36,14 @@ const TASK: usize = 16 * GROUP;
 const NEAR: usize = 128;
 /// Subtrees up to this size are built by one task.
 const SUBTREE: usize = 1 << 13;
+
+/// Tasks at least for the bodies of a large cell, and leaves a task at least: large bodies have many pairs.
+const TASKS: usize = 64;
+const SHORTEST: usize = 2;
+/// More bodies of one cell than this are put in an order of their own.
+const CROWD: usize = 4 * LEAF;
+/// More bodies than this in a row of leaves get nodes above them.
+const FLAT: usize = LEAF * LEAF;
 
 /// First key of a body's cell and the level, and the body.
 type Key = (u64, u32);
@@ -116,6 +129,27 @@ impl Octree {
         self.keys.truncate(bounded);
     }
 
+    /// Puts bodies that share a cell and a level in an order in which neighbours follow each other.
+    fn order_crowds(&mut self, boxes: &[Aabb]) {
+        let crowds = self.keys.par_chunk_by_mut(|a, b| a.0 == b.0).filter(|crowd| crowd.len() > CROWD);
+        crowds.for_each(|crowd| {
+            let hull_of = |key: &Key| &boxes[key.1 as usize];
+            let low = crowd.iter().map(|key| hull_of(key).centre()).fold(DVec3::INFINITY, DVec3::min);
+            let sum: DVec3 = crowd.iter().map(|key| hull_of(key).high - hull_of(key).low).sum();
+            // Cells as large as a body along each axis; of flat ones, a small part of it.
+            let cell = sum.max(DVec3::splat(1e-3 * sum.max_element()).max(DVec3::splat(f64::MIN_POSITIVE)));
+            let scale = crowd.len() as f64 / cell;
+            let most = f64::from((1u32 << MORTON_BITS) - 1);
+            let shared = crowd[0].0;
+            for key in &mut *crowd {
+                let t = (hull_of(key).centre() - low) * scale;
+                key.0 = morton_key(t.to_array().map(|x| x.min(most) as u32));
+            }
+            crowd.sort_unstable();
+            crowd.iter_mut().for_each(|key| key.0 = shared);
+        });
+    }
+
     /// Builds the subtrees in parallel, and cuts their leaves into tasks.
     fn build(&mut self, boxes: &[Aabb], frame: &MortonFrame) {
         self.tops.clear();
@@ -130,8 +164,10 @@ impl Octree {
         self.tasks.clear();
         for (subtree, part) in self.subtrees[..self.tops.len()].iter().enumerate() {
             let count = part.leaves.len();
-            let chunks = 0..count.div_ceil(TASK);
-            self.tasks.extend(chunks.map(|c| Task { subtree, leaves: chunk_range(c, TASK, count) }));
+            let is_crowd = self.tops[subtree].2 == BITS;
+            let length = if is_crowd { (count / TASKS).clamp(SHORTEST, TASK) } else { TASK };
+            let chunks = 0..count.div_ceil(length);
+            self.tasks.extend(chunks.map(|c| Task { subtree, leaves: chunk_range(c, length, count) }));
         }
     }
 
@@ -260,16 +296,6 @@ struct Near {
     len: usize,
 }
 
-/// The indices of the bits that are set, ascending.
-#[inline(always)]
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
-        mask &= mask.wrapping_sub(1);
-        bit
-    })
-}
-
 /// Emits the pairs of body `other` with those of `mine` that the mask names, if the exact hulls meet.
 #[inline(always)]
 fn emit(hulls: &[Aabb], mine: &[Key], mask: u32, other: u32, list: &mut Vec<u64>) {
@@ -362,9 +388,20 @@ impl Builder<'_> {
         hull
     }
 
-    /// Appends the bodies of a range as leaves and returns the box of their hulls.
+    /// Appends the bodies of a range as leaves, with nodes above many of them, and returns the box of their hulls.
     fn add_leaves(&self, from: usize, to: usize, tree: &mut Subtree) -> Box32 {
         let mut all = Box32::EMPTY;
+        if to - from > FLAT {
+            let here = tree.nodes.len();
+            tree.nodes.push(Node { hull: Box32::EMPTY, skip: 0, leaf: INNER });
+            let part = (to - from).div_ceil(LEAF).next_multiple_of(LEAF);
+            for from in (from..to).step_by(part) {
+                all = all.join(&self.add_leaves(from, to.min(from + part), tree));
+            }
+            tree.nodes[here].hull = all;
+            tree.nodes[here].skip = tree.nodes.len() as u32;
+            return all;
+        }
         for from in (from..to).step_by(LEAF) {
             let count = LEAF.min(to - from);
             let mut hull = Box32::EMPTY;
@@ -396,6 +433,7 @@ impl BroadPhase for Octree {
         let (boxes, all) = condensed.boxes(hulls, all);
         let frame = MortonFrame::around(all.low, all.high);
         self.sort_bodies(boxes, &frame);
+        self.order_crowds(boxes);
         self.build(boxes, &frame);
         self.condensed = condensed;
         let mut emitted = std::mem::take(&mut self.emitted);

@@ -11,14 +11,21 @@ pub enum BroadPhaseName {
     Octree,
     /// Uniform grids by the nine stages of S3 4.2.1.
     Grid,
+    /// Sweep and prune in columns, with the order of the last step (S2).
+    #[serde(rename = "sweep-and-prune")]
+    Sweep,
     /// Every pair: the slow twin.
     BruteForce,
 }
 
 impl BroadPhaseName {
     /// Every one with the name that scene files use, and a few words where that is not enough.
-    pub const ALL: &'static [(Self, &'static str, &'static str)] =
-        &[(Self::Octree, "octree", ""), (Self::Grid, "grid", ""), (Self::BruteForce, "brute-force", "")];
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Octree, "octree", ""),
+        (Self::Grid, "grid", ""),
+        (Self::Sweep, "sweep-and-prune", ""),
+        (Self::BruteForce, "brute-force", ""),
+    ];
 }
 
 /// The broad phase and the order of bodies in memory.

@@ -37,7 +37,7 @@ impl ContactArms<'_> {
 fn round_arms(bodies: &Bodies, [a, b]: [u32; 2], n: DVec3) -> [DVec3; 2] {
     let radius = |j: u32| match &bodies.shape[j as usize] {
         Shape::Sphere(sphere) => Some(sphere.radius),
-        Shape::HalfSpace(_) | Shape::Container(_) => None,
+        _ => None,
     };
     let arm_a = n * -radius(a).unwrap_or(0.0);
     let arm_b = match radius(b) {

@@ -10,7 +10,7 @@
 
 use super::arms::{ContactArms, relative_velocity};
 use super::{ContactOptions, FreeMotion, Integrator};
-use crate::narrow::OverlapSums;
+use crate::narrow::{Contacts, OverlapSums};
 use crate::world::{Bodies, Motion};
 use barchan_cone::lanes::{F4, LANES};
 use barchan_cone::{ContactScalars, ContactVec};
@@ -56,7 +56,7 @@ impl Recovery<'_> {
         let bodies = self.arms.bodies;
         let gap = contacts.gaps()[i];
         let pair = contacts.pairs()[i];
-        let radius = |j: u32| bodies.shape[j as usize].bounding_radius().unwrap_or(f64::INFINITY);
+        let radius = |j: u32| bodies.shape[j as usize].size();
         let slack = SLACK * radius(pair[0]).min(radius(pair[1]));
         let new = match self.integrator {
             Integrator::Euler => 0.0,
@@ -92,17 +92,30 @@ impl Recovery<'_> {
 
 /// Writes to `out` the impulses along the normals whose response makes gaps grow by so much in this step; `scale` is a_n
 /// of a contact.
+///
+/// Points of a manifold share the work: if each did all of it, a long body that rocks on its four corners would be turned
+/// by more than twice of what is asked for, and rock ever more.
 pub fn impulses(
     growths: &ContactScalars,
-    normals: &ContactVec,
+    contacts: &Contacts,
     scale: impl Fn(usize) -> f64 + Sync,
     out: &mut ContactVec,
 ) {
+    let normals = contacts.normals();
+    let pairs = contacts.pairs();
+    // Contacts of a pair stand side by side.
+    let sharers = |i: usize| {
+        let is_mate = |j: &usize| pairs[*j] == pairs[i];
+        let before = (contacts.round()..i).rev().take_while(is_mate);
+        let after = (i..pairs.len()).take_while(is_mate);
+        before.chain(after).filter(|&j| growths[j] > 0.0).count()
+    };
     out.resize(growths.len());
     for_chunks_mut(out.blocks_mut(), CHUNK / LANES, |blocks, out| {
         for i in blocks.start * LANES..(blocks.end * LANES).min(growths.len()) {
             if growths[i] > 0.0 {
-                out[i / LANES - blocks.start].set_lane(i % LANES, normals.get(i) * (growths[i] / scale(i)));
+                let share = if i < contacts.round() { 1.0 } else { sharers(i) as f64 };
+                out[i / LANES - blocks.start].set_lane(i % LANES, normals.get(i) * (growths[i] / (share * scale(i))));
             }
         }
     });

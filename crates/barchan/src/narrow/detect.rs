@@ -5,7 +5,7 @@
 //! a manifold of several points is found once and kept until its place is known.
 
 use super::{ContactPoint, Contacts, FeatureKey, at_most_one, sphere_sphere, visit};
-use crate::broad::{Growth, Pairs};
+use crate::broad::{Growth, Pairs, hull};
 use crate::shape::Shape;
 use crate::world::{Bodies, Ownership};
 use barchan_cone::ContactVec;
@@ -56,11 +56,15 @@ struct Found {
 const TOUCHES_WALL: u32 = 1 << 31;
 
 impl Detection<'_> {
-    /// The gap up to which a pair counts as a contact at rest: the margin.
+    /// The gap up to which a pair counts as a contact at rest: the margin. Of spheres it is a part of the sum of their
+    /// radii. A small body need not feel a large one from afar.
     #[inline(always)]
     fn margin_of(&self, a: usize, b: usize) -> f64 {
-        let size = |j: usize| self.bodies.shape[j].bounding_radius().unwrap_or(0.0);
-        self.growth.margin * (size(a) + size(b))
+        let own = hull::measure(self.bodies, a);
+        let other = hull::measure(self.bodies, b);
+        let is_sphere = |j: usize| matches!(self.bodies.shape[j], Shape::Sphere(_));
+        let is_sum = is_sphere(a) && is_sphere(b) || own == 0.0 || other == 0.0;
+        self.growth.margin * if is_sum { own + other } else { 2.0 * own.min(other) }
     }
 
     /// What a pair can close in this step at its present velocities. With the margin, never more than what

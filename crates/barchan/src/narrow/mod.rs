@@ -4,16 +4,24 @@
 //! order of the candidate pairs: grouped by body A, ascending, a body's walls after its
 //! neighbours.
 
+mod clearance;
 pub mod contacts;
+mod convex_mesh;
 pub mod detect;
 mod key;
+mod mesh_mesh;
 pub mod overlap;
+mod planes;
+mod reduce;
 mod reindex;
 mod snapshot;
+mod solids;
 mod sphere_container;
 mod sphere_half_space;
 mod sphere_sphere;
+mod triangles;
 
+pub(crate) use clearance::Standing;
 pub(crate) use contacts::ContactShift;
 pub use contacts::{Contact, Contacts};
 pub(crate) use detect::has_tensor;
@@ -21,9 +29,10 @@ pub use detect::{ContactAssignment, Detection};
 pub use key::FeatureKey;
 pub use overlap::{OverlapSums, Penetration};
 
-use crate::shape::Shape;
+use crate::shape::{HalfSpace, Shape};
 use crate::world::Bodies;
 use glam::DVec3;
+use solids::Stand;
 
 /// A contact point between two bodies, A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,16 +47,26 @@ pub struct ContactPoint {
     pub key: FeatureKey,
 }
 
+impl ContactPoint {
+    /// No contact: what room for points is filled with.
+    const NONE: Self = Self { point: DVec3::ZERO, normal: DVec3::ZERO, gap: f64::INFINITY, key: FeatureKey::ONLY };
+}
+
 /// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
 ///
-/// | A \ B  | sphere | half-space | container |
-/// |--------|--------|------------|-----------|
-/// | sphere | yes    | yes        | yes       |
+/// | A \ B | sphere | convex | composite | mesh | half-space | container |
+/// |---|---|---|---|---|---|---|
+/// | sphere | `sphere_sphere` | `solids` | `solids` | `convex_mesh` | `sphere_half_space` | `sphere_container` |
+/// | convex | `solids` | `solids` | `solids` | `convex_mesh` | `planes` | `planes` |
+/// | composite | `solids` | `solids` | `solids`, part by part | `convex_mesh`, part by part | `planes` | `planes` |
+/// | mesh | `convex_mesh` | `convex_mesh` | `convex_mesh` | `mesh_mesh` | `planes` | `planes` |
 ///
-/// Unbounded shapes stand second and never meet each other.
+/// Convex are box, capsule, cylinder, cone, ellipsoid and polyhedron; which function of `barchan_convex` handles two of
+/// them is told there. Unbounded shapes stand second and never meet each other.
 #[inline(always)]
 pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {
-    let (xa, xb) = (bodies.position[a], bodies.position[b]);
+    let xa = bodies.position[a];
+    let xb = bodies.position[b];
     match (&bodies.shape[a], &bodies.shape[b]) {
         (Shape::Sphere(s), Shape::Sphere(t)) => sphere_sphere::visit(xa, s.radius, xb, t.radius, reach, found),
         (Shape::Sphere(s), Shape::HalfSpace(_)) => {
@@ -56,7 +75,25 @@ pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl Fn
         (Shape::Sphere(s), Shape::Container(c)) => {
             sphere_container::visit(xa, s.radius, xb, bodies.orientation[b], c, reach, &mut found);
         }
-        (Shape::HalfSpace(_) | Shape::Container(_), _) => {}
+        _ => visit_others(bodies, a, b, reach, &mut found),
+    }
+}
+
+/// The same where one of them is neither a sphere nor a wall.
+#[inline(never)]
+fn visit_others(bodies: &Bodies, a: usize, b: usize, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
+    let stand = |i: usize| Stand::new(&bodies.shape[i], bodies.position[i], bodies.orientation[i]);
+    let Some(own) = stand(a) else { return };
+    let xb = bodies.position[b];
+    let turn = bodies.orientation[b];
+    match &bodies.shape[b] {
+        Shape::HalfSpace(_) => planes::visit(&own, (xb, HalfSpace::normal(turn), 0), reach, found),
+        Shape::Container(container) => planes::container(&own, (xb, turn, container), reach, found),
+        _ => {
+            if let Some(other) = stand(b) {
+                solids::visit(&own, &other, reach, found);
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; on ranks a `.pvtp` with a piece of each |
 //! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
+//! | `shapes/shape-000000000000001-box.vtp`, ... | [`FrameWriter`] | whole, one a surface that bodies of a frame have |
 //! | `frames.pvd`, `contacts.pvd`, `walls.pvd` | [`FrameWriter`] | whole, again after every frame |
 //! | `open_in_paraview.py` | [`FrameWriter`] | whole, with the first frame |
 //! | `problem-STEP.txt` | [`RunDirectory::write_problem`] | whole, one a step asked for |

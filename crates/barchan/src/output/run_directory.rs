@@ -8,7 +8,7 @@
 use super::atomic::{PARTIAL_SUFFIX, write_whole};
 use super::lock::{self, Lock};
 use super::names::{is_number, whole_name};
-use super::vtk::{INDEXES, SCRIPT, is_frame_file};
+use super::vtk::{INDEXES, SCRIPT, SHAPES, is_frame_file, is_shape_file};
 use super::{
     Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
     Summary, picture, restarts, sync_directory,
@@ -135,7 +135,10 @@ impl RunDirectory {
         let [parent, run] = [parent, run].map(|path| fs::canonicalize(path).ok());
         let (Some(parent), Some(run)) = (parent, run) else { return false };
         let is_result = OWN_FILES.contains(&name) || [SCENE, STEPS, RESTARTS].contains(&name) || is_problem(name);
-        (parent == run && is_result) || parent == run.join(FRAMES) || parent == *CheckpointFolder::of_run(&run).path()
+        (parent == run && is_result)
+            || parent == run.join(FRAMES)
+            || parent == run.join(SHAPES)
+            || parent == *CheckpointFolder::of_run(&run).path()
     }
 
     /// The scene as it was run.
@@ -173,7 +176,10 @@ impl RunDirectory {
 
     /// What must be brought to the disk so that the names of files are there, too.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        [self.path.clone(), self.path.join(FRAMES)].into_iter().filter(|path| path.is_dir()).collect()
+        [self.path.clone(), self.path.join(FRAMES), self.path.join(SHAPES)]
+            .into_iter()
+            .filter(|path| path.is_dir())
+            .collect()
     }
 
     /// The directory that rank 0 has made with [`RunDirectory::create`], for another rank.
@@ -324,15 +330,20 @@ fn remove_results(path: &Path) -> Result<(), OutputError> {
     };
     remove_all(path, is_problem)?;
     CheckpointFolder::of_run(path).clear()?;
-    let frames = path.join(FRAMES);
-    if frames.is_dir() {
-        remove_all(&frames, is_frame)?;
-        // Stays if somebody put something into it.
-        let _ = fs::remove_dir(&frames);
-    }
+    remove_folder(&path.join(FRAMES), |folder| remove_all(folder, is_frame))?;
+    remove_folder(&path.join(SHAPES), |folder| remove_all(folder, is_shape))?;
     for name in OWN_FILES {
         remove(&path.join(format!(".{name}{PARTIAL_SUFFIX}")))?;
         remove(&path.join(name))?;
+    }
+    Ok(())
+}
+
+/// Empties a folder, if it is there, and removes it unless somebody put something into it.
+fn remove_folder(folder: &Path, empty: impl FnOnce(&Path) -> Result<(), OutputError>) -> Result<(), OutputError> {
+    if folder.is_dir() {
+        empty(folder)?;
+        let _ = fs::remove_dir(folder);
     }
     Ok(())
 }
@@ -348,6 +359,11 @@ fn remove(path: &Path) -> Result<(), OutputError> {
 /// Whether this is the name of a file of a frame, whole or partial.
 fn is_frame(name: &str) -> bool {
     is_frame_file(whole_name(name))
+}
+
+/// Whether this is the name of the file of a shape, whole or partial.
+fn is_shape(name: &str) -> bool {
+    is_shape_file(whole_name(name))
 }
 
 /// Whether this is the name of a contact problem, whole or partial.

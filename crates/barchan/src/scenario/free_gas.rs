@@ -54,6 +54,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         };
         let gas = Gas {
             radius,
+            kinds: Vec::new(),
             spacing: radius * (4.0 / 3.0 * PI / parameters.get("fraction")).cbrt(),
             material,
             is_periodic: false,

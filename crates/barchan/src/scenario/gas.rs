@@ -1,10 +1,10 @@
-//! Spheres that start on a grid with random velocities, without gravity: what `free-gas` and
+//! Particles that start on a grid with random velocities, without gravity: what `free-gas` and
 //! `granular-gas` have in common.
 
 use super::Parameters;
 use super::offers;
 use super::scaling;
-use crate::scene::{BodySpec, Lattice, OutputOptions, Scene, Time};
+use crate::scene::{BodySpec, Kind, Lattice, Orientation, OutputOptions, Scene, Time};
 use crate::shape::Shape;
 use crate::world::Material;
 use glam::DVec3;
@@ -12,6 +12,8 @@ use glam::DVec3;
 /// A gas.
 pub(super) struct Gas {
     pub(super) radius: f64,
+    /// Other particles than spheres; none for spheres.
+    pub(super) kinds: Vec<Kind>,
     /// Of the grid, which fills the box or the cell.
     pub(super) spacing: f64,
     pub(super) material: Material,
@@ -21,12 +23,18 @@ pub(super) struct Gas {
 }
 
 impl Gas {
-    /// The scene, of as many spheres and as fast ones as the parameters say.
+    /// The scene, of as many particles and as fast ones as the parameters say.
     pub(super) fn scene(self, parameters: &Parameters) -> Scene {
-        let Self { radius, spacing, material, is_periodic, time } = self;
+        let Self { radius, kinds, spacing, material, is_periodic, time } = self;
         let counts = scaling::counts(parameters, [true; 3]);
         let half = 0.5 * spacing * DVec3::from(counts.map(f64::from));
         let walls = BodySpec { material: material.name.clone(), ..BodySpec::new(Shape::container(half), DVec3::ZERO) };
+        let grid = Lattice::cubic(counts, spacing, radius);
+        let grid = if kinds.is_empty() {
+            grid
+        } else {
+            Lattice { orientation: Some(Orientation::Random), ..grid.mixed(kinds) }
+        };
         let mut scene = Scene {
             gravity: DVec3::ZERO,
             time,
@@ -36,7 +44,7 @@ impl Gas {
                 origin: 0.5 * spacing - half,
                 velocity_jitter: parameters.get("speed"),
                 material: material.name.clone(),
-                ..Lattice::cubic(counts, spacing, radius)
+                ..grid
             }],
             material: vec![material],
             adjustable: vec![offers::gravity(), offers::friction(), offers::restitution()],

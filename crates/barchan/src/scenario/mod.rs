@@ -3,9 +3,13 @@
 //! A scenario is a function from a few numbers to a [`Scene`]. To add one: write its file, with
 //! a description that cites the source and the known answer, and add a line to [`SCENARIOS`].
 
+mod arch;
 mod bounce;
+mod box_stack;
+mod boxed;
 mod column_collapse;
 mod cradle;
+mod dominoes;
 mod drum;
 mod empty;
 mod free_gas;
@@ -15,15 +19,20 @@ mod granular_gas;
 mod head_on;
 mod hexagonal_packing;
 mod incline;
+mod kapla_tower;
+mod mesh_funnel;
 mod offers;
 mod packing;
 mod parameters;
+mod pebbles;
+mod rods;
 mod scaling;
 mod sedimentation;
 mod shaken_box;
 mod silo;
 mod slide_to_roll;
 mod slope;
+mod well;
 
 pub use parameters::{Parameter, ParameterRange, Parameters};
 
@@ -55,6 +64,14 @@ pub static SCENARIOS: &[&Scenario] = &[
     &silo::SCENARIO,
     &slope::SCENARIO,
     &drum::SCENARIO,
+    &well::SCENARIO,
+    &pebbles::SCENARIO,
+    &rods::SCENARIO,
+    &mesh_funnel::SCENARIO,
+    &box_stack::SCENARIO,
+    &kapla_tower::SCENARIO,
+    &arch::SCENARIO,
+    &dominoes::SCENARIO,
     &incline::SCENARIO,
     &slide_to_roll::SCENARIO,
     &bounce::SCENARIO,

@@ -1,6 +1,6 @@
 //! A single body of a scene.
 
-use crate::shape::{HalfSpace, Shape};
+use crate::shape::{GivenMass, HalfSpace, MassProperties, Settled, Shape};
 use crate::world::{Motion, Oscillation, Rotation};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct BodySpec {
     /// Shape in the body frame.
     pub shape: Shape,
-    /// Centre of mass at time zero, m.
+    /// Where the origin of the shape is at time zero, m. That is the centre of mass, but of polyhedra, meshes and
+    /// composites.
     pub position: DVec3,
     /// Quaternion [x, y, z, w] from the body frame to the world frame; need not be of unit length.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +33,9 @@ pub struct BodySpec {
     pub motion: Motion,
     /// Whether a dynamic body may turn.
     pub rotation: Rotation,
+    /// Mass, centre and inertia of a dynamic body, in place of those of its shape and density.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mass: Option<GivenMass>,
     /// A shake on top of the velocity of a kinematic body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oscillation: Option<Oscillation>,
@@ -58,9 +62,26 @@ impl BodySpec {
             group: 0,
             motion,
             rotation: Rotation::Free,
+            mass: None,
             oscillation: None,
             force: None,
             torque: None,
+        }
+    }
+
+    /// The body as the world keeps it, if its material has this density.
+    pub(crate) fn settled(&self, density: f64) -> Placement {
+        let orientation = self.attitude();
+        let settled =
+            (self.motion == Motion::Dynamic).then(|| self.shape.settle(density, self.mass.as_ref())).flatten();
+        match settled {
+            Some(Settled { shape, offset, turn, mass }) => Placement {
+                shape,
+                position: self.position + orientation * offset,
+                orientation: orientation * turn,
+                mass: Some(mass),
+            },
+            None => Placement { shape: self.shape.clone(), position: self.position, orientation, mass: None },
         }
     }
 
@@ -74,11 +95,19 @@ impl BodySpec {
     }
 }
 
-/// A shape without a finite mass cannot be moved by forces.
+/// A shape where it stands, with its mass if forces move it.
+pub(crate) struct Placement {
+    pub(crate) shape: Shape,
+    pub(crate) position: DVec3,
+    pub(crate) orientation: DQuat,
+    pub(crate) mass: Option<MassProperties>,
+}
+
+/// A shape without a finite mass cannot be moved by forces, and most meshes are walls.
 fn default_motion(shape: &Shape) -> Motion {
     match shape {
-        Shape::Sphere(_) => Motion::Dynamic,
-        Shape::HalfSpace(_) | Shape::Container(_) => Motion::Fixed,
+        Shape::HalfSpace(_) | Shape::Container(_) | Shape::Mesh(_) => Motion::Fixed,
+        _ => Motion::Dynamic,
     }
 }
 
@@ -102,6 +131,7 @@ struct BodyText {
     motion: Option<Motion>,
     #[serde(default)]
     rotation: Rotation,
+    mass: Option<GivenMass>,
     oscillation: Option<Oscillation>,
     force: Option<DVec3>,
     torque: Option<DVec3>,
@@ -120,6 +150,7 @@ impl From<BodyText> for BodySpec {
             material: text.material,
             group: text.group,
             rotation: text.rotation,
+            mass: text.mass,
             oscillation: text.oscillation,
             force: text.force,
             torque: text.torque,

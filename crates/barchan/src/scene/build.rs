@@ -4,14 +4,32 @@
 //! sent for it: what a body is depends on the scene alone. A fill keeps clear of all that came before
 //! it, so it is made with a margin, and what came before it is made for that margin too.
 
+use super::crowd::Obstacles;
 use super::error::{Fault, Location, SceneError};
 use super::fill::{Crowded, Plan};
 use super::home::home;
-use super::{Ball, Lattice, Scene};
+use super::stock::Stock;
+use super::{Fill, Grain, Lattice, Scene};
 use crate::broad::Aabb;
+use crate::narrow::Standing;
 use crate::partition::{Partition, Periods};
+use crate::shape::Shape;
 use crate::world::{Body, ExternalForce, Materials, Motion, Prescribed, World};
-use glam::DVec3;
+use glam::{DMat3, DVec3};
+
+impl Obstacles {
+    /// Adds a body that has a place.
+    fn add(&mut self, stock: &Stock, grain: &Grain) {
+        let radius = grain.drawn.radius;
+        match stock.shape(&grain.drawn) {
+            Shape::Sphere(_) => self.balls.push((grain.x, radius)),
+            shape => {
+                let r = DMat3::from_quat(grain.orientation);
+                self.solids.push((Standing { shape, x: grain.x, r }, radius));
+            }
+        }
+    }
+}
 
 impl Scene {
     /// The world that a run starts from. Ids follow the order of single bodies, lattices, fills.
@@ -87,37 +105,40 @@ impl Scene {
         if needed.low.max_element() == f64::NEG_INFINITY && needed.high.min_element() == f64::INFINITY {
             world.bodies.reserve(self.body_count() as usize);
         }
-        // Spheres that a fill must keep clear of.
-        let mut balls: Vec<(DVec3, f64)> = Vec::new();
-        self.add_single_bodies(&mut world, &share, &mut balls);
+        // What a fill must keep clear of.
+        let mut there = Obstacles::default();
+        self.add_single_bodies(&mut world, &share, &mut there);
         let mut id = self.body.len() as u64;
         for (i, lattice) in self.lattice.iter().enumerate() {
-            let material = self.material_of(&lattice.material);
+            let stock = Stock::new(&lattice.assortment());
+            let materials = self.materials_of(&stock);
             let stream = Lattice::stream(self.seed, i);
             for number in lattice.numbers_in(&needed, &periods) {
-                let ball = lattice.sphere(&stream, number);
-                let ball = Ball { x: home(&periods, ball.x), ..ball };
-                if (share.owns)(ball.x) {
-                    world.add_with_id(id + number, ball.body(material, lattice.group, lattice.motion));
+                let grain = lattice.grain(&stock, &stream, number);
+                let grain = Grain { x: home(&periods, grain.x), ..grain };
+                if (share.owns)(grain.x) {
+                    let body = stock.body(&grain, materials[grain.drawn.kind], lattice.motion);
+                    world.add_with_id(id + number, body);
                 }
                 if !plans.is_empty() {
-                    balls.push((ball.x, ball.radius));
+                    there.add(&stock, &grain);
                 }
             }
             id += lattice.body_count();
         }
         for (i, plan) in plans.iter().enumerate() {
             if let Some(plan) = plan {
-                let material = self.material_of(&self.fill[i].material);
-                let spheres = plan
-                    .spheres(balls.iter().flat_map(|&ball| images(&periods, ball)))
+                let materials = self.materials_of(plan.stock());
+                let grains = plan
+                    .grains(&there, &periods)
                     .map_err(|crowded| SceneError::new(self.place(), format!("fill[{i}]"), self.no_room(i, crowded)))?;
-                for ball in &spheres {
-                    if (share.owns)(ball.x) {
-                        world.add_with_id(id + ball.number, ball.body(material, self.fill[i].group, Motion::Dynamic));
-                    }
+                for grain in grains.iter().filter(|grain| (share.owns)(grain.x)) {
+                    let body = plan.stock().body(grain, materials[grain.drawn.kind], Motion::Dynamic);
+                    world.add_with_id(id + grain.number, body);
                 }
-                balls.extend(spheres.iter().map(|ball| (ball.x, ball.radius)));
+                if i + 1 < plans.len() {
+                    grains.iter().for_each(|grain| there.add(plan.stock(), grain));
+                }
             }
             id += self.fill[i].count;
         }
@@ -128,7 +149,8 @@ impl Scene {
     /// How this rank's parts of all fills are made, and the region in which all that comes before
     /// them must be known.
     fn plan_fills(&self, share: &Share<'_>, periods: &Periods) -> (Vec<Option<Plan>>, Aabb) {
-        let largest = self.largest_radius();
+        // Single bodies are known everywhere.
+        let largest = self.largest_of_many();
         let mut needed = share.bounds;
         let mut plans = Vec::with_capacity(self.fill.len());
         // From the last back: a fill must know of those before it.
@@ -136,7 +158,7 @@ impl Scene {
             let plan = fill.plan(self.seed, i, &needed, periods);
             if let Some(plan) = &plan {
                 let centres = plan.extent();
-                let reach = fill.radius.max() + fill.gap + largest;
+                let reach = plan.stock().max_radius() + fill.gap + largest;
                 let mut near = Aabb { low: centres.low - reach, high: centres.high + reach };
                 for axis in 0..3 {
                     // Across a periodic border it may be anywhere; that is more than enough.
@@ -159,28 +181,38 @@ impl Scene {
 
     /// The largest radius of bodies that there are many of; 0 if there are none.
     pub(crate) fn largest_of_many(&self) -> f64 {
-        let lattices = self.lattice.iter().map(|lattice| lattice.radius.max());
-        let fills = self.fill.iter().map(|fill| fill.radius.max());
-        lattices.chain(fills).fold(0.0, f64::max)
+        let lattices = self.lattice.iter().map(Lattice::assortment);
+        let fills = self.fill.iter().map(Fill::assortment);
+        lattices.chain(fills).map(|entry| Stock::new(&entry).max_radius()).fold(0.0, f64::max)
     }
 
-    fn add_single_bodies(&self, world: &mut World, share: &Share<'_>, balls: &mut Vec<(DVec3, f64)>) {
+    fn add_single_bodies(&self, world: &mut World, share: &Share<'_>, there: &mut Obstacles) {
         for (id, spec) in self.body.iter().enumerate() {
             let id = id as u64;
             let radius = spec.shape.bounding_radius();
-            balls.extend(radius.map(|radius| (spec.position, radius)));
+            if let Some(radius) = radius {
+                let standing =
+                    || Standing { shape: spec.shape.clone(), x: spec.position, r: DMat3::from_quat(spec.attitude()) };
+                match spec.shape {
+                    Shape::Sphere(_) => there.balls.push((spec.position, radius)),
+                    _ => there.solids.push((standing(), radius)),
+                }
+            }
             if radius.is_none_or(|radius| (share.is_large)(radius)) || (share.owns)(spec.position) {
+                let material = self.material_of(&spec.material);
+                let density = self.material[usize::from(material)].density;
+                let settled = spec.settled(density);
                 let body = Body {
-                    shape: spec.shape.clone(),
-                    position: spec.position,
-                    orientation: spec.attitude(),
+                    shape: settled.shape,
+                    position: settled.position,
+                    orientation: settled.orientation,
                     velocity: spec.velocity,
                     angular_velocity: spec.angular_velocity,
-                    material: self.material_of(&spec.material),
+                    material,
                     group: spec.group,
                     motion: spec.motion,
                     rotation: spec.rotation,
-                    mass: None,
+                    mass: settled.mass,
                 };
                 world.add_with_id(id, body);
             }
@@ -197,6 +229,15 @@ impl Scene {
         }
     }
 
+    /// Index and density of the material of every kind.
+    fn materials_of(&self, stock: &Stock) -> Vec<(u16, f64)> {
+        let of = |name: &str| {
+            let index = self.material_of(name);
+            (index, self.material[usize::from(index)].density)
+        };
+        stock.kinds.iter().map(|kind| of(&kind.material)).collect()
+    }
+
     /// The index of a material that validation has found.
     fn material_of(&self, name: &str) -> u16 {
         self.material_index(name).expect("a valid scene names known materials only")
@@ -204,12 +245,16 @@ impl Scene {
 
     fn no_room(&self, index: usize, Crowded { placed, of }: Crowded) -> String {
         let fill = &self.fill[index];
+        let entry = fill.assortment();
         format!(
-            "only {placed} of {of} spheres found room in {} attempts each. They would fill {:.1} % of the box, and \
-             placing at random stops at about 38 % for equal spheres. Enlarge the box (min, max), lower count, \
-             radius or gap, or raise attempts",
+            "only {placed} of {of} {} found room in {} attempts each. They would fill {:.1} % of the box, and \
+             placing at random stops at about 38 % for equal {}. Enlarge the box (min, max), lower count, \
+             {} or gap, or raise attempts",
+            entry.nouns(),
             fill.attempts,
-            100.0 * fill.volume_fraction(self.seed, index),
+            100.0 * fill.volume_fraction(&Stock::new(&entry), self.seed, index),
+            if entry.radius.is_some() { "spheres" } else { "spheres and cubes" },
+            if entry.radius.is_some() { "radius" } else { "scale" },
         )
     }
 }
@@ -224,29 +269,15 @@ struct Share<'a> {
     is_large: &'a dyn Fn(f64) -> bool,
 }
 
-/// A ball and where it is seen across periodic borders.
-fn images(periods: &Periods, (x, radius): (DVec3, f64)) -> impl Iterator<Item = (DVec3, f64)> + Clone + use<> {
-    let length = periods.length();
-    let along = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
-    let i = along(0);
-    let j = along(1);
-    let k = along(2);
-    let offset = move |n: i32, axis: usize| if n == 0 { 0.0 } else { f64::from(n) * length[axis] };
-    let offsets = k.flat_map(move |k| {
-        j.clone().flat_map({
-            let i = i.clone();
-            move |j| i.clone().map(move |i| DVec3::new(offset(i, 0), offset(j, 1), offset(k, 2)))
-        })
-    });
-    offsets.map(move |offset| (x + offset, radius))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{BodySpec, Fill, Radius};
-    use crate::shape::Shape;
+    use crate::scene::{BodySpec, Kind, Orientation, Radius};
+    use crate::shape::{Part, Surface};
     use crate::world::{Material, Oscillation};
+    use glam::DQuat;
+    use std::collections::HashSet;
+    use std::sync::Arc;
 
     #[test]
     fn bodies_come_in_order_with_all_that_belongs_to_them() {
@@ -422,6 +453,112 @@ mod tests {
         scene
     }
 
+    /// A scene with shapes of every kind in lattices and fills, and shapes that they must keep clear of.
+    fn mixture_of_shapes(periodic: [bool; 3]) -> Scene {
+        let mut scene = Scene { seed: 9, ..Scene::default() };
+        scene.domain.min = Some(DVec3::splat(-1.0));
+        scene.domain.max = Some(DVec3::new(9.0, 3.0, 3.0));
+        scene.domain.periodic = periodic;
+        scene.material.push(Material { name: "lead".into(), density: 11_340.0, ..Material::default() });
+        let corner =
+            |k: u32| DVec3::new((0.7 * f64::from(k)).sin(), (1.1 * f64::from(k)).cos(), (1.7 * f64::from(k)).sin());
+        let pebble = Shape::polyhedron((0..14).map(corner).collect());
+        let ball = |x: f64| Part::new(Shape::sphere(0.5)).at(DVec3::new(x, 0.1 * x * x, 0.0), DQuat::IDENTITY);
+        let clump = Shape::composite(vec![ball(-0.4), ball(0.0), ball(0.5)]);
+        scene.body = vec![
+            BodySpec {
+                motion: Motion::Fixed,
+                ..BodySpec::new(Shape::cuboid(DVec3::new(0.9, 0.2, 0.2)), DVec3::new(4.0, 0.5, 0.5))
+            },
+            BodySpec::new(Shape::mesh(Surface::sphere(0.7, 2)), DVec3::new(7.0, 1.0, 1.0)),
+        ];
+        let kinds = vec![
+            Kind { scale: Some(Radius::Uniform([0.05, 0.08])), ..Kind::of(pebble) },
+            Kind { weight: 0.5, scale: Some(0.08.into()), material: Some("lead".into()), ..Kind::of(clump) },
+            Kind { weight: 0.5, group: Some(4), ..Kind::spheres(0.05) },
+            Kind::of(Shape::cuboid(DVec3::new(0.08, 0.05, 0.03))),
+        ];
+        let lattice =
+            Lattice { jitter: 0.01, origin: DVec3::new(-0.5, 2.0, 2.0), ..Lattice::cubic([30, 3, 3], 0.3, 1.0) };
+        scene.lattice = vec![Lattice { orientation: Some(Orientation::Random), ..lattice.mixed(kinds.clone()) }];
+        let fill = Fill::new(DVec3::new(-1.0, -1.0, -0.5), DVec3::new(9.0, 3.0, 3.0), 4000, 1.0);
+        scene.fill = vec![
+            Fill { velocity_jitter: 0.1, ..fill.clone().mixed(kinds) },
+            Fill { gap: 0.01, count: 1000, ..fill.clone().of(Shape::capsule(0.04, 0.08)) },
+            Fill { count: 500, ..Fill::new(fill.min, fill.max, 1, 0.05) },
+        ];
+        scene
+    }
+
+    #[test]
+    fn parts_are_the_whole_for_every_shape() {
+        for periodic in [[false; 3], [true, true, false]] {
+            let scene = mixture_of_shapes(periodic);
+            assert_parts(&scene, 0, &[-0.5, 2.5, 4.0, 8.5]);
+            assert_parts(&scene, 1, &[0.0, 0.7]);
+            assert_parts(&scene, 2, &[1.0]);
+        }
+    }
+
+    #[test]
+    fn what_a_fill_keeps_clear_of_is_told_by_true_surfaces() {
+        let scene = mixture_of_shapes([true, true, false]);
+        let world = scene.build().unwrap();
+        let b = &world.bodies;
+        let standing = |i: usize| {
+            let r = DMat3::from_quat(b.orientation[i]);
+            (Standing { shape: b.shape[i].clone(), x: b.position[i], r }, b.shape[i].bounding_radius().unwrap())
+        };
+        let all: Vec<_> = (0..b.len()).map(standing).collect();
+        let mut near = [0; 2];
+        for (i, (a, r)) in all.iter().enumerate() {
+            for (j, (c, s)) in all[..i].iter().enumerate() {
+                for shift in [[0.0, 0.0], [10.0, 0.0], [-10.0, 0.0], [0.0, 4.0], [0.0, -4.0], [10.0, 4.0], [-10.0, 4.0]]
+                {
+                    let shift = DVec3::new(shift[0], shift[1], 0.0);
+                    let other = || Standing { x: c.x + shift, ..c.clone() };
+                    if a.x.distance(c.x + shift) < r + s {
+                        assert!(a.is_clear_of(&other(), 0.0), "{i} and {j}");
+                        near[usize::from(j < 2)] += 1;
+                    }
+                }
+            }
+        }
+        // Some are nearer than balls about them would let them be, to the plank and the mesh too.
+        assert!(near[0] > 1000 && near[1] > 100, "{near:?}");
+        let lead = (0..b.len()).filter(|&i| b.material[i] == 1).count();
+        assert!((500..1000).contains(&lead), "{lead}");
+    }
+
+    #[test]
+    fn copies_weigh_what_they_would_weigh_alone() {
+        let scene = mixture_of_shapes([false; 3]);
+        let world = scene.build().unwrap();
+        let b = &world.bodies;
+        for i in (2..b.len()).step_by(37) {
+            let density = world.materials.get(b.material[i]).density;
+            let alone = b.shape[i].mass_properties(density).unwrap();
+            let relative = |x: f64, y: f64| (x / y - 1.0).abs();
+            assert!(relative(alone.mass * b.inverse_mass[i], 1.0) < 1e-9);
+            let mut inertia = (alone.inertia * b.inverse_inertia[i]).to_array();
+            inertia.sort_by(f64::total_cmp);
+            assert!(inertia.iter().all(|&x| relative(x, 1.0) < 1e-6), "{inertia:?} {:?}", b.shape[i]);
+        }
+        // Copies share what they can: all boxes but the plank are one, pebbles of an entry have their corners in common.
+        let mut boxes = Vec::new();
+        let mut corners = Vec::new();
+        for shape in &b.shape {
+            match shape {
+                Shape::Box(shape) => boxes.push(Arc::as_ptr(shape) as usize),
+                Shape::Polyhedron(shape) => corners.push(Arc::as_ptr(shape.faceted()) as usize),
+                _ => {}
+            }
+        }
+        let distinct = |all: &[usize]| all.iter().collect::<HashSet<_>>().len();
+        assert!(boxes.len() > 900 && distinct(&boxes) == 2, "{} of {}", distinct(&boxes), boxes.len());
+        assert!(corners.len() > 900 && distinct(&corners) == 2, "{} of {}", distinct(&corners), corners.len());
+    }
+
     #[test]
     fn parts_are_the_whole_on_any_number_of_ranks() {
         let scene = mixture([false; 3]);
@@ -436,17 +573,22 @@ mod tests {
     fn parts_are_the_whole_in_a_periodic_cell() {
         let scene = mixture([true, true, false]);
         let balls = balls(&scene.build().unwrap());
+        let images = |(x, r): (DVec3, f64)| {
+            let shifts =
+                (-1..=1).flat_map(|i| (-1..=1).map(move |j| DVec3::new(f64::from(i) * 10.0, f64::from(j) * 4.0, 0.0)));
+            shifts.map(move |shift| (x + shift, r))
+        };
         assert!(balls.iter().all(|(x, _)| (-1.0..9.0).contains(&x.x) && (-1.0..3.0).contains(&x.y)));
         // Clear of the images of what came before.
         let before = scene.body_count() as usize - 1 - 8020;
         for (i, a) in balls.iter().enumerate().skip(before) {
-            for b in balls[..before].iter().flat_map(|&ball| images(&scene.periods(), ball)) {
-                assert!(a.0.distance(b.0) >= a.1 + b.1, "sphere {i}");
+            for (x, r) in balls[..before].iter().flat_map(|&ball| images(ball)) {
+                assert!(a.0.distance(x) >= a.1 + r, "sphere {i}");
             }
         }
         // The second fill keeps its gap, and to its own images too.
         let second = &balls[before + 6000..before + 8000];
-        let shifted = second.iter().flat_map(|&ball| images(&scene.periods(), ball));
+        let shifted = second.iter().flat_map(|&ball| images(ball));
         let beyond: Vec<(DVec3, f64)> = shifted
             .filter(|(x, _)| !((-1.0..9.0).contains(&x.x) && (-1.0..3.0).contains(&x.y)))
             .filter(|(x, _)| (-1.3..9.3).contains(&x.x) && (-1.3..3.3).contains(&x.y))

@@ -1,4 +1,4 @@
-//! Cells for the question "does this ball overlap one already there?", at any mix of sizes.
+//! Cells for the question "which balls does this one overlap?", at any mix of sizes.
 //!
 //! One grid a factor of two of radius: a ball lies in the grid of its size, in the cell of its
 //! centre, and a query looks in each grid at the few cells that its reach covers. A single grid
@@ -61,8 +61,9 @@ impl Cells {
         self.balls.push((x, radius));
     }
 
-    /// Whether a ball comes nearer than `gap` to one that is already there.
-    pub(crate) fn overlaps(&self, x: DVec3, radius: f64, gap: f64) -> bool {
+    /// Whether a ball comes nearer than `gap` to one that is already there, and `decides` on it by its number in the
+    /// order of insertion.
+    pub(crate) fn any(&self, x: DVec3, radius: f64, gap: f64, mut decides: impl FnMut(usize) -> bool) -> bool {
         self.levels.iter().filter(|level| level.reach > 0.0).any(|level| {
             let reach = DVec3::splat(radius + level.reach + gap);
             // Clamping to the grid keeps the order of cells, so balls beyond the box are found too.
@@ -75,7 +76,7 @@ impl Cells {
                         while ball != NONE {
                             let (y, r) = self.balls[ball as usize];
                             let least = radius + r + gap;
-                            if y.distance_squared(x) < least * least {
+                            if y.distance_squared(x) < least * least && decides(ball as usize) {
                                 return true;
                             }
                             ball = self.next[ball as usize];
@@ -85,6 +86,11 @@ impl Cells {
                 })
             })
         })
+    }
+
+    /// A ball, by its number.
+    pub(crate) fn ball(&self, number: usize) -> (DVec3, f64) {
+        self.balls[number]
     }
 
     /// Whether a ball can matter to anything within the box at all.
@@ -127,7 +133,7 @@ mod tests {
             let x = low - 0.3 + (high - low + 0.6) * DVec3::new(draws.unit(), draws.unit(), draws.unit());
             let r = 0.002 * 100f64.powf(draws.unit());
             let slow = balls.iter().any(|(y, s)| y.distance(x) < r + s + 0.01);
-            assert_eq!(cells.overlaps(x, r, 0.01), slow, "ball {k}");
+            assert_eq!(cells.any(x, r, 0.01, |_| true), slow, "ball {k}");
             hits += usize::from(slow);
             cells.insert(x, r);
             balls.push((x, r));

@@ -1,9 +1,10 @@
 //! The periodic cell of a scene: bodies start inside it.
 
 use super::Scene;
+use super::stock::Stock;
 use crate::broad::Aabb;
 use crate::partition::Periods;
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 impl Scene {
     /// The cell, with no borders along axes that do not repeat.
@@ -18,8 +19,11 @@ impl Scene {
     /// The box of all places where bounded bodies can start, their surfaces included; the whole
     /// cell along axes that repeat. Nothing is built for it. The box of nothing if there are none.
     pub fn extent(&self) -> Aabb {
-        let single = self.body.iter().filter_map(|body| Some((body.position, body.shape.bounding_radius()?)));
-        let single = single.fold(Aabb::EMPTY, |all, (x, radius)| all.join(&about(x, x, radius)));
+        let single = self.body.iter().filter(|body| !body.shape.is_unbounded());
+        let single = single.fold(Aabb::EMPTY, |all, body| {
+            let [low, high] = body.shape.half_box(&DMat3::from_quat(body.attitude()));
+            all.join(&Aabb { low: body.position + low, high: body.position + high })
+        });
         self.with_cell(single.join(&self.places_of_many()))
     }
 
@@ -35,7 +39,7 @@ impl Scene {
     fn places_of_many(&self) -> Aabb {
         let lattices = self.lattice.iter().filter(|lattice| lattice.body_count() > 0).map(|lattice| {
             let centres = lattice.extent();
-            about(centres.low, centres.high, lattice.radius.max())
+            about(centres.low, centres.high, Stock::new(&lattice.assortment()).max_radius())
         });
         let fills = self.fill.iter().filter(|fill| fill.count > 0).map(|fill| Aabb { low: fill.min, high: fill.max });
         lattices.chain(fills).fold(Aabb::EMPTY, |all, part| all.join(&part))

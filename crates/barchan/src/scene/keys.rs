@@ -57,6 +57,16 @@ const fn choice(name: &'static str, about: &'static str, values: fn() -> String)
     Key { name, example: "", about, values: Some(values) }
 }
 
+/// A key that may be left out, with one of a closed list of values.
+const fn optional_choice(
+    name: &'static str,
+    example: &'static str,
+    about: &'static str,
+    values: fn() -> String,
+) -> Key {
+    Key { name, example, about, values: Some(values) }
+}
+
 /// The names of a list: "a, b or c".
 fn names<T>(all: &[(T, &str, &str)]) -> String {
     either(all.iter().map(|(_, name, _)| (*name).to_owned()))
@@ -84,6 +94,8 @@ fn radii() -> String {
 
 const VELOCITY_JITTER: &str = "largest random addition to each component of the velocity, m/s";
 const MATERIAL: &str = "name of the material; empty for the first";
+const MIXTURE: &str =
+    "[{ radius = 0.01 }, { weight = 0.5, shape = { capsule = { radius = 0.01, half_height = 0.01 } } }]";
 const GROUP: &str = "a label for frames and tables, 0 to 65535";
 
 /// Every section in the order in which it is written.
@@ -284,7 +296,10 @@ pub(crate) const SECTIONS: &[Section] = &[
         about: "single bodies",
         keys: &[
             choice("shape", "", shapes),
-            key("position", "centre of mass at time zero, m"),
+            key(
+                "position",
+                "of the shape's origin at time zero, m: the centre of mass, but of polyhedra, meshes, composites",
+            ),
             optional("orientation", "[0.0, 0.0, 0.0, 1.0]", "quaternion [x, y, z, w]"),
             optional("normal", "[0.0, 0.0, 1.0]", "of a half-space, instead of an orientation"),
             key("velocity", "m/s"),
@@ -293,6 +308,12 @@ pub(crate) const SECTIONS: &[Section] = &[
             key("group", GROUP),
             choice("motion", "", || explained(Motion::ALL)),
             choice("rotation", "of a dynamic body", || explained(Rotation::ALL)),
+            optional(
+                "mass",
+                "{ mass = 1.0, centre = [0.0, 0.0, 0.0], inertia = [0.1, 0.1, 0.1, 0.0, 0.0, 0.0] }",
+                "of a dynamic body, instead of what follows from its density: kg, m and kg m^2 (xx, yy, zz, xy, xz, yz) \
+                 in the frame of the shape; any of them may be left out",
+            ),
             optional(
                 "oscillation",
                 "{ amplitude = [0.0, 0.0, 0.01], frequency = 10.0, phase = 0.0 }",
@@ -304,13 +325,25 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "lattice",
-        about: "spheres on lattices",
+        about: "bodies on lattices",
         keys: &[
             choice("kind", "", || explained(LatticeKind::ALL)),
-            key("origin", "centre of the first sphere, m"),
+            key("origin", "centre of mass of the first body, m"),
             key("counts", "sites along x, y and z"),
             key("spacing", "distance of neighbouring centres, m; a number, or one an axis (cubic)"),
-            choice("radius", "m", radii),
+            optional_choice("radius", "0.01", "of spheres, m", radii),
+            optional(
+                "shape",
+                "{ box = { half_extents = [0.01, 0.01, 0.02] } }",
+                "any that is bounded, instead of a radius",
+            ),
+            optional_choice("scale", "1.0", "a factor on the shape", radii),
+            optional("mixture", MIXTURE, "kinds of bodies, by weights: instead of a radius or a shape"),
+            optional(
+                "orientation",
+                "\"aligned\"",
+                "random, aligned or a quaternion [x, y, z, w]; spheres are not turned",
+            ),
             key("jitter", "largest random shift along each axis, m"),
             optional("count", "1000", "use only the first sites, as many as this; x fastest, then y"),
             key("velocity", "m/s"),
@@ -322,18 +355,30 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         path: "fill",
-        about: "boxes with spheres at random places, none overlapping",
+        about: "boxes with bodies at random places, none overlapping",
         keys: &[
             key("min", "lowest corner of the box, m"),
             key("max", "highest corner of the box, m"),
-            key("count", "how many spheres"),
-            choice("radius", "m", radii),
-            key("gap", "smallest gap between two spheres, m"),
+            key("count", "how many bodies"),
+            optional_choice("radius", "0.01", "of spheres, m", radii),
+            optional(
+                "shape",
+                "{ box = { half_extents = [0.01, 0.01, 0.02] } }",
+                "any that is bounded, instead of a radius",
+            ),
+            optional_choice("scale", "1.0", "a factor on the shape", radii),
+            optional("mixture", MIXTURE, "kinds of bodies, by weights: instead of a radius or a shape"),
+            optional(
+                "orientation",
+                "\"random\"",
+                "random, aligned or a quaternion [x, y, z, w]; spheres are not turned",
+            ),
+            key("gap", "smallest gap between two bodies, m"),
             key("velocity", "m/s"),
             key("velocity_jitter", VELOCITY_JITTER),
             key("material", MATERIAL),
             key("group", GROUP),
-            key("attempts", "random places that are tried for a sphere before the fill fails"),
+            key("attempts", "random places that are tried for a body before the fill fails"),
         ],
     },
     Section {

@@ -1,13 +1,17 @@
-//! Spheres on a regular lattice, with a random shift if wanted.
+//! Bodies on a regular lattice, with a random shift if wanted.
 //!
 //! Sites are numbered with x fastest, then y, then z. A site's place is a function of its number
-//! alone, so a lattice of ten million spheres costs no memory until it is built, and a rank of a
+//! alone, so a lattice of ten million bodies costs no memory until it is built, and a rank of a
 //! distributed run visits the sites in its part of space only.
 
+use super::kind::{Assortment, Kind, Orientation};
 use super::random::{EntryKind, Purpose, Stream};
-use super::{Ball, Radius};
+use super::stock::Stock;
+use super::{Grain, Radius};
 use crate::broad::Aabb;
+use crate::narrow::Standing;
 use crate::partition::Periods;
+use crate::shape::Shape;
 use crate::world::Motion;
 use glam::DVec3;
 use serde::de::{Error, SeqAccess, Visitor};
@@ -64,22 +68,35 @@ impl From<DVec3> for Spacing {
     }
 }
 
-/// Spheres on a regular lattice.
+/// Bodies on a regular lattice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lattice {
     /// Cubic or hexagonal.
     #[serde(default)]
     pub kind: LatticeKind,
-    /// Centre of the first sphere, m.
+    /// Centre of mass of the first body, m.
     #[serde(default)]
     pub origin: DVec3,
     /// Sites along x, y and z.
     pub counts: [u32; 3],
     /// Distance of neighbouring centres, m.
     pub spacing: Spacing,
-    /// Radii, m.
-    pub radius: Radius,
+    /// Radii of spheres, m. An entry has radii, a shape or a mixture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<Radius>,
+    /// The shape that all bodies have, about its centre of mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
+    /// A factor on the shape, or a distribution of factors; 1 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Radius>,
+    /// Kinds of bodies that are mixed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixture: Vec<Kind>,
+    /// How bodies are turned; aligned if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orientation: Option<Orientation>,
     /// Largest random shift along each axis, m.
     #[serde(default)]
     pub jitter: f64,
@@ -111,7 +128,11 @@ impl Lattice {
             origin: DVec3::ZERO,
             counts,
             spacing: spacing.into(),
-            radius: radius.into(),
+            radius: Some(radius.into()),
+            shape: None,
+            scale: None,
+            mixture: Vec::new(),
+            orientation: None,
             jitter: 0.0,
             count: None,
             velocity: DVec3::ZERO,
@@ -127,12 +148,37 @@ impl Lattice {
         Self { kind: LatticeKind::Hexagonal, ..Self::cubic(counts, spacing, radius) }
     }
 
+    /// What the bodies are.
+    pub fn assortment(&self) -> Assortment<'_> {
+        Assortment {
+            radius: self.radius.as_ref(),
+            shape: self.shape.as_ref(),
+            scale: self.scale.as_ref(),
+            mixture: &self.mixture,
+            orientation: self.orientation.unwrap_or(Orientation::Aligned),
+            material: &self.material,
+            group: self.group,
+        }
+    }
+
+    /// The same places with copies of a shape.
+    #[must_use]
+    pub fn of(self, shape: Shape) -> Self {
+        Self { radius: None, shape: Some(shape), ..self }
+    }
+
+    /// The same places with a mixture of kinds.
+    #[must_use]
+    pub fn mixed(self, mixture: Vec<Kind>) -> Self {
+        Self { radius: None, mixture, ..self }
+    }
+
     /// All sites, used or not.
     pub fn site_count(&self) -> u64 {
         self.counts.iter().fold(1, |product, &n| product.saturating_mul(n.into()))
     }
 
-    /// How many spheres stand on it.
+    /// How many bodies stand on it.
     pub fn body_count(&self) -> u64 {
         self.site_count().min(self.count.unwrap_or(u64::MAX))
     }
@@ -198,21 +244,31 @@ impl Lattice {
 
     /// The smallest distance between two centres, one of which is seen across a periodic border.
     pub(crate) fn closest_image(&self, periods: &Periods) -> f64 {
-        let length = periods.length();
         let mut least = f64::INFINITY;
+        self.visit_images(periods, [2; 3], |offset| {
+            least = least.min(match self.kind {
+                // Shifts act along each axis, and one axis is enough to be apart.
+                LatticeKind::Cubic => offset.abs().max_element() - 2.0 * self.jitter,
+                LatticeKind::Hexagonal => offset.length() - 2.0 * 3.0f64.sqrt() * self.jitter,
+            });
+        });
+        least
+    }
+
+    /// Calls `found` with the offsets of images across periodic borders from sites: of so many sites at either end of each
+    /// axis.
+    fn visit_images(&self, periods: &Periods, depth: [u64; 3], mut found: impl FnMut(DVec3)) {
+        let length = periods.length();
         let offset = |shift: i32, axis: usize| if shift == 0 { 0.0 } else { f64::from(shift) * length[axis] };
         let shifts = |axis: usize| if periods.repeats(axis) { -1..=1 } else { 0..=0 };
         // Sites at either end, with the parities of rows and layers.
         let ends = |axis: usize| {
             let n = u64::from(self.counts[axis]);
-            let mut ends = vec![0, 1, n.saturating_sub(2), n - 1];
-            ends.retain(|&i| i < n);
-            ends.sort_unstable();
-            ends.dedup();
-            ends
+            let depth = depth[axis].max(2).min(n);
+            (0..depth).chain(depth.max(n - depth)..n)
         };
-        let sites: Vec<DVec3> = (ends(2).into_iter())
-            .flat_map(|k| ends(1).into_iter().flat_map(move |j| ends(0).into_iter().map(move |i| (i, j, k))))
+        let sites: Vec<DVec3> = ends(2)
+            .flat_map(|k| ends(1).flat_map(move |j| ends(0).map(move |i| (i, j, k))))
             .map(|(i, j, k)| self.place(i, j, k))
             .collect();
         for z in shifts(2) {
@@ -220,17 +276,46 @@ impl Lattice {
                 for x in shifts(0).filter(|&x| [x, y, z] != [0; 3]) {
                     let offset = DVec3::new(offset(x, 0), offset(y, 1), offset(z, 2));
                     for a in &sites {
-                        let distance = |b: &DVec3| match self.kind {
-                            // Shifts act along each axis, and one axis is enough to be apart.
-                            LatticeKind::Cubic => (*a + offset - *b).abs().max_element() - 2.0 * self.jitter,
-                            LatticeKind::Hexagonal => a.distance(*b - offset) - 2.0 * 3.0f64.sqrt() * self.jitter,
-                        };
-                        least = sites.iter().map(distance).fold(least, f64::min);
+                        sites.iter().for_each(|b| found(*a + offset - *b));
                     }
                 }
             }
         }
-        least
+    }
+
+    /// The offset of two neighbours that overlap by their true surfaces, if all bodies are turned alike.
+    pub(crate) fn overlap(&self, stock: &Stock) -> Option<DVec3> {
+        let alike = Alike::new(self, stock);
+        let [x, y, z] = self.within_reach(stock);
+        // Neighbours lie differently for each parity of rows and layers.
+        let parities = (0..2u64).flat_map(|k| (0..2u64).map(move |j| (j, k)));
+        parities.into_iter().find_map(|(j, k)| {
+            let j = y + (y + j) % 2;
+            let around = (0..=z).flat_map(|dz| (0..=2 * y).flat_map(move |dy| (0..=2 * x).map(move |dx| [dx, dy, dz])));
+            let others = around.filter(|&site| site != [x, y, 0]);
+            let mut offsets = others.map(|[dx, dy, dz]| self.place(dx, j + dy - y, k + dz) - self.place(x, j, k));
+            offsets.find(|&offset| alike.overlap_at(offset))
+        })
+    }
+
+    /// The same of two of which one is seen across a periodic border.
+    pub(crate) fn overlap_of_images(&self, stock: &Stock, periods: &Periods) -> Option<DVec3> {
+        let alike = Alike::new(self, stock);
+        let mut overlap = None;
+        self.visit_images(periods, self.within_reach(stock), |offset| {
+            if overlap.is_none() && alike.overlap_at(offset) {
+                overlap = Some(offset);
+            }
+        });
+        overlap
+    }
+
+    /// How many sites away, along each axis, a body may be that another one touches.
+    fn within_reach(&self, stock: &Stock) -> [u64; 3] {
+        let reach = 2.0 * (stock.max_radius() + self.jitter);
+        let pitch = self.pitch().0;
+        // Convex bodies that are farther away are behind others.
+        [0, 1, 2].map(|axis| ((reach / pitch[axis]).ceil() as u64 + 1).min(32).min(u64::from(self.counts[axis]) - 1))
     }
 
     /// The random numbers of this lattice, entry number `index` of its kind.
@@ -238,9 +323,10 @@ impl Lattice {
         Stream::new(seed, EntryKind::Lattice, index)
     }
 
-    /// The sphere on a site.
-    pub(crate) fn sphere(&self, stream: &Stream, number: u64) -> Ball {
-        let radius = self.radius.draw(&mut stream.draws(number, Purpose::Radius));
+    /// The body on a site.
+    pub(crate) fn grain(&self, stock: &Stock, stream: &Stream, number: u64) -> Grain {
+        let drawn = stock.draw(stream, number);
+        let orientation = stock.attitude(drawn.kind, &mut stream.draws(number, Purpose::Orientation));
         let mut x = self.site(number);
         if self.jitter > 0.0 {
             x += stream.draws(number, Purpose::Position).cube(self.jitter);
@@ -249,7 +335,7 @@ impl Lattice {
         if self.velocity_jitter > 0.0 {
             velocity += stream.draws(number, Purpose::Velocity).cube(self.velocity_jitter);
         }
-        Ball { number, x, radius, velocity }
+        Grain { number, x, drawn, orientation, velocity }
     }
 
     /// The numbers of the sites in use whose spheres may have their centres in a region once they
@@ -297,6 +383,38 @@ impl Lattice {
             }
         }
         ranges
+    }
+}
+
+/// Bodies that are all turned alike, the largest of each kind.
+struct Alike {
+    jitter: f64,
+    bodies: Vec<(Standing, [DVec3; 2])>,
+}
+
+impl Alike {
+    fn new(lattice: &Lattice, stock: &Stock) -> Self {
+        let body = |kind: usize| {
+            let (shape, r) = stock.largest(kind);
+            // Touching is fine, and so is the rounding of a spacing that means to touch.
+            let shape = shape.scaled(1.0 - 1e-9);
+            let half_box = shape.half_box(&r);
+            (Standing { shape, x: DVec3::ZERO, r }, half_box)
+        };
+        Self { jitter: lattice.jitter, bodies: (0..stock.kinds.len()).map(body).collect() }
+    }
+
+    /// Whether a body at an offset from another one may overlap it.
+    fn overlap_at(&self, offset: DVec3) -> bool {
+        let pair = |(a, box_a): &(Standing, [DVec3; 2]), (b, box_b): &(Standing, [DVec3; 2])| {
+            let above = offset + box_b[0] - box_a[1];
+            let below = box_a[0] - (offset + box_b[1]);
+            // Along an axis two shifts count, in any direction their lengths.
+            let is_apart = above.max(below).max_element() >= 2.0 * self.jitter;
+            let b = Standing { x: offset, ..b.clone() };
+            !is_apart && !a.is_clear_of(&b, 2.0 * 3.0f64.sqrt() * self.jitter)
+        };
+        self.bodies.iter().any(|a| self.bodies.iter().any(|b| pair(a, b)))
     }
 }
 
@@ -371,8 +489,9 @@ mod tests {
         let lattice = Lattice { count: Some(7), ..Lattice::cubic([3, 2, 4], DVec3::new(1.0, 2.0, 3.0), 0.1) };
         assert_eq!(lattice.body_count(), 7);
         let everywhere = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+        let stock = Stock::new(&lattice.assortment());
         let numbers = lattice.numbers_in(&everywhere, &Periods::default());
-        let sites: Vec<DVec3> = numbers.map(|k| lattice.sphere(&Lattice::stream(0, 0), k).x).collect();
+        let sites: Vec<DVec3> = numbers.map(|k| lattice.grain(&stock, &Lattice::stream(0, 0), k).x).collect();
         assert_eq!(sites.len(), 7);
         assert_eq!(sites[2], DVec3::new(2.0, 0.0, 0.0));
         assert_eq!(sites[3], DVec3::new(0.0, 2.0, 0.0));
@@ -384,8 +503,9 @@ mod tests {
         let lattice = Lattice { jitter: 0.2, velocity_jitter: 0.5, ..Lattice::cubic([9, 9, 9], 1.0, 0.1) };
         let mut largest = 0.0f64;
         let extent = lattice.extent();
+        let stock = Stock::new(&lattice.assortment());
         for k in 0..lattice.body_count() {
-            let Ball { x, velocity, .. } = lattice.sphere(&Lattice::stream(5, 2), k);
+            let Grain { x, velocity, .. } = lattice.grain(&stock, &Lattice::stream(5, 2), k);
             let shift = (x - lattice.site(k)).abs().max_element();
             largest = largest.max(shift);
             assert!(shift <= 0.2 + 1e-12 && velocity.abs().max_element() <= 0.5);
@@ -413,8 +533,9 @@ mod tests {
             let periods = Periods::new(DVec3::splat(-1.0), DVec3::splat(9.0), repeats);
             let region = Aabb { low: low.into(), high: DVec3::from(low) + DVec3::from(size) };
             let stream = Lattice::stream(1, 0);
+            let stock = Stock::new(&lattice.assortment());
             let within = |k: &u64| {
-                let x = home(&periods, lattice.sphere(&stream, *k).x);
+                let x = home(&periods, lattice.grain(&stock, &stream, *k).x);
                 region.meets(&Aabb { low: x, high: x })
             };
             let all: Vec<u64> = (0..lattice.body_count()).filter(within).collect();

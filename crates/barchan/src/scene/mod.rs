@@ -8,26 +8,30 @@
 //! seed, the entry and the body alone (see [`random`]). So [`Scene::build_part`] makes the part of a
 //! rank, and nobody needs to hold the whole.
 //!
-//! Bodies come from three lists: single bodies of any shape, lattices of spheres, and boxes
-//! filled with spheres at random. They get their ids in that order.
+//! Bodies come from three lists: single bodies, lattices, and boxes filled at random. They get
+//! their ids in that order.
 
 mod adjustable;
-mod ball;
 mod body;
 mod build;
 mod cells;
+mod crowd;
 mod error;
 mod fill;
 mod film;
+mod grain;
 mod home;
 mod keys;
+mod kind;
 mod lattice;
 mod locate;
+mod many;
 mod overrides;
 mod radius;
 pub mod random;
 mod repair;
 mod same;
+mod stock;
 mod tiles;
 mod time;
 mod toml;
@@ -38,18 +42,20 @@ pub use adjustable::Adjustable;
 pub use body::BodySpec;
 pub use error::{Fault, Location, SceneError};
 pub use fill::Fill;
+pub use kind::{Assortment, Kind, Orientation, Share};
 pub use lattice::{Lattice, LatticeKind, Spacing};
 pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
 pub use time::Time;
 pub use validate::InvalidValue;
 
-pub(crate) use ball::Ball;
 pub(crate) use error::{nearest, quoted};
+pub(crate) use grain::Grain;
 pub(crate) use keys::top_level_keys;
 
 use crate::broad::BroadPhaseOptions;
 use crate::dynamics::ContactOptions;
 use crate::partition::DomainOptions;
+use crate::shape::Shape;
 use crate::world::{ForceField, Material, PairException, PairRule};
 use barchan_cone::solver::SolverOptions;
 use glam::DVec3;
@@ -162,9 +168,9 @@ pub struct Scene {
     pub force: Vec<ForceField>,
     /// Single bodies.
     pub body: Vec<BodySpec>,
-    /// Spheres on lattices.
+    /// Bodies on lattices.
     pub lattice: Vec<Lattice>,
-    /// Boxes filled with spheres at random.
+    /// Boxes filled with bodies at random.
     pub fill: Vec<Fill>,
     /// Numbers that may be changed while the scene is run and watched.
     pub adjustable: Vec<Adjustable>,
@@ -204,9 +210,31 @@ impl Scene {
         lattices.chain(fills).fold(self.body.len() as u64, u64::saturating_add)
     }
 
+    /// Whether bodies may have other shapes than spheres, walls aside.
+    pub(crate) fn has_shapes(&self) -> bool {
+        let is_solid = |shape: &Shape| !matches!(shape, Shape::Sphere(_)) && !shape.is_unbounded();
+        self.body.iter().any(|body| is_solid(&body.shape))
+            || self.lattice.iter().any(|lattice| lattice.radius.is_none())
+            || self.fill.iter().any(|fill| fill.radius.is_none())
+    }
+
+    /// Names files of shapes by their place, which are given relative to a folder.
+    fn resolve_files(&mut self, folder: &std::path::Path) {
+        let single = self.body.iter_mut().map(|body| &mut body.shape);
+        let lattices =
+            self.lattice.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
+        let fills = self.fill.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
+        single.chain(lattices).chain(fills).for_each(|shape| shape.resolve_files(folder));
+    }
+
     /// The index of the material that `name` means: the first for an empty name.
     pub(crate) fn material_index(&self, name: &str) -> Option<u16> {
         let index = if name.is_empty() { 0 } else { self.material.iter().position(|m| m.name == name)? };
         u16::try_from(index).ok().filter(|&i| usize::from(i) < self.material.len())
     }
+}
+
+/// The shapes of a mixture.
+fn shapes(mixture: &mut [Kind]) -> impl Iterator<Item = &mut crate::shape::Shape> {
+    mixture.iter_mut().filter_map(|kind| kind.shape.as_mut())
 }

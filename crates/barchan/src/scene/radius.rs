@@ -110,6 +110,15 @@ impl Radius {
         }
     }
 
+    /// All radii, if they are few.
+    pub(crate) fn list(&self) -> &[f64] {
+        match self {
+            Self::Fixed(r) => std::slice::from_ref(r),
+            Self::Choice(d) => &d.radii,
+            _ => &[],
+        }
+    }
+
     /// Draws a radius.
     pub fn draw(&self, draws: &mut Draws) -> f64 {
         match self {
@@ -125,16 +134,16 @@ impl Radius {
         }
     }
 
-    /// What is wrong with the numbers: the key below this one, and a message.
-    pub(crate) fn faults(&self) -> Vec<(&'static str, String)> {
+    /// What is wrong with the numbers, which are called so: the key below this one, and a message.
+    pub(crate) fn faults(&self, noun: &str) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
         let mut check = |wrong: bool, key: &'static str, message: &dyn Fn() -> String| {
             if wrong {
                 faults.push((key, message()));
             }
         };
-        let positive = |r: f64| move || format!("a radius must be greater than 0, but is {r:?}");
-        let ordered = |a: f64, b: f64| move || format!("the smallest radius, {a:?}, exceeds the largest, {b:?}");
+        let positive = |r: f64| move || format!("a {noun} must be greater than 0, but is {r:?}");
+        let ordered = |a: f64, b: f64| move || format!("the smallest {noun}, {a:?}, exceeds the largest, {b:?}");
         let not_negative = |x: f64| move || format!("must not be negative, but is {x:?}");
         let outside = |x: f64| move || format!("must lie between min and max, but is {x:?}");
         match self {
@@ -161,7 +170,7 @@ impl Radius {
             }
             Self::Choice(d) => {
                 let weights = d.weights.len();
-                check(d.radii.is_empty(), "choice.radii", &|| "at least one radius is needed".into());
+                check(d.radii.is_empty(), "choice.radii", &|| format!("at least one {noun} is needed"));
                 let smallest = d.radii.iter().copied().fold(f64::INFINITY, f64::min);
                 check(smallest <= 0.0, "choice.radii", &positive(smallest));
                 check(weights != 0 && weights != d.radii.len(), "choice.weights", &|| {
@@ -356,7 +365,7 @@ mod tests {
             let read = Radius::deserialize(toml::de::ValueDeserializer::parse(text).unwrap()).unwrap();
             let json = serde_json::to_string(&read).unwrap();
             assert_eq!(serde_json::from_str::<Radius>(&json).unwrap(), read, "{json}");
-            assert!(read.faults().is_empty());
+            assert!(read.faults("radius").is_empty());
         }
         let read = |text| Radius::deserialize(toml::de::ValueDeserializer::parse(text).unwrap());
         for wrong in
@@ -365,7 +374,7 @@ mod tests {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         for wrong in ["-1.0", "{ uniform = [2, 1] }", "{ choice = { radii = [1, 2], weights = [1] } }"] {
-            assert_eq!(read(wrong).unwrap().faults().len(), 1, "{wrong}");
+            assert_eq!(read(wrong).unwrap().faults("radius").len(), 1, "{wrong}");
         }
     }
 }

@@ -49,6 +49,10 @@ pub enum Purpose {
     Position = 2,
     /// Velocities.
     Velocity = 3,
+    /// How bodies are turned.
+    Orientation = 4,
+    /// Which kind of a mixture.
+    Kind = 5,
 }
 
 /// The random numbers of one entry of a scene.
@@ -101,6 +105,15 @@ impl Draws {
         glam::DVec3::new(component(), component(), component())
     }
 
+    /// A rotation, all of them as likely (Shoemake 1992).
+    pub fn rotation(&mut self) -> glam::DQuat {
+        let u = self.unit();
+        let [(s, c), (t, d)] = [0, 1].map(|_| (TAU * self.unit()).sin_cos());
+        let small = (1.0 - u).sqrt();
+        let large = u.sqrt();
+        glam::DQuat::from_xyzw(small * s, small * c, large * t, large * d).normalize()
+    }
+
     /// Standard normal (Box–Muller).
     pub fn normal(&mut self) -> f64 {
         // 1 − u lies in (0, 1], so the logarithm is finite.
@@ -149,6 +162,27 @@ mod tests {
             let correlation = (0..n).map(|k| base(k) * other(k)).sum::<f64>() / n as f64 * 12.0;
             assert!(correlation.abs() < 4.0 / (n as f64).sqrt(), "{i}: {correlation}");
         }
+    }
+
+    #[test]
+    fn rotations_turn_evenly() {
+        let stream = Stream::new(3, EntryKind::Fill, 1);
+        let n = 100_000u32;
+        let mut mean = glam::DVec3::ZERO;
+        let mut square = glam::DMat3::ZERO;
+        let mut angle = 0.0;
+        for k in 0..n {
+            let q = stream.draws(k.into(), Purpose::Orientation).rotation();
+            let x = q * glam::DVec3::new(0.6, 0.0, 0.8);
+            mean += x / f64::from(n);
+            square += glam::DMat3::from_cols(x * x.x, x * x.y, x * x.z) * (1.0 / f64::from(n));
+            angle += 2.0 * q.w.abs().min(1.0).acos() / f64::from(n);
+        }
+        assert!(mean.length() < 0.01, "{mean}");
+        let off = square - glam::DMat3::from_diagonal(glam::DVec3::splat(1.0 / 3.0));
+        assert!(off.to_cols_array().iter().all(|x| x.abs() < 0.005), "{off}");
+        // The angle of a random rotation has the mean π/2 + 2/π.
+        assert!((angle - (TAU / 4.0 + 4.0 / TAU)).abs() < 0.01, "{angle}");
     }
 
     #[test]

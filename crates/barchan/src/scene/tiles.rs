@@ -1,6 +1,6 @@
 //! A box cut into tiles, so that a part of a fill can be made alone.
 //!
-//! Every sphere is dealt to a tile by its number, and looks for a place about that tile only. Tiles
+//! Every body is dealt to a tile by its number, and looks for a place about that tile only. Tiles
 //! are worked off by colour, as on a chequered board in three dimensions: those of one colour are so
 //! far apart that they do not know of each other. What stands in a tile thus depends on tiles a few
 //! colours away and on nothing beyond, whoever computes it.
@@ -13,7 +13,8 @@
 //! that each gets the same number of spheres shows less, the more they are.
 
 use super::Fill;
-use super::random::{Draws, EntryKind, Purpose, Stream};
+use super::random::{Draws, EntryKind, Stream};
+use super::stock::Stock;
 use crate::broad::Aabb;
 use glam::DVec3;
 
@@ -81,8 +82,10 @@ pub(crate) struct Stage {
 pub(crate) struct Tiles {
     low: DVec3,
     high: DVec3,
-    /// Smallest and largest radius.
-    radii: [f64; 2],
+    /// How far a body reaches from its centre along an axis: from, and up to down and up each axis.
+    least: f64,
+    down: DVec3,
+    up: DVec3,
     counts: [u64; 3],
     /// Largest random shift of a place, in tiles.
     blur: DVec3,
@@ -93,12 +96,15 @@ pub(crate) struct Tiles {
 }
 
 impl Tiles {
-    pub(crate) fn new(fill: &Fill, seed: u64, index: usize) -> Self {
-        let radii = [fill.radius.min(), fill.radius.max()];
+    pub(crate) fn new(fill: &Fill, stock: &Stock, seed: u64, index: usize) -> Self {
+        let largest = stock.max_radius();
+        let [down, up] = stock.reach();
+        // Centres of bodies that reach differently far may be nearer to each other by the difference.
+        let (least, shift) = if stock.is_of_spheres() { (stock.min_radius(), 0.0) } else { (0.0, largest) };
         // A hair more than the distance of centres at which two spheres no longer mind each other.
-        let reach = (2.0 * radii[1] + fill.gap) * (1.0 + 1e-9);
-        let room = fill.max - fill.min - 2.0 * radii[1];
-        let most = (fill.count as f64 / (CROWD * crowding(fill, seed, index))).max(1.0);
+        let reach = (2.0 * largest + shift + fill.gap) * (1.0 + 1e-9);
+        let room = fill.max - fill.min - (down + up);
+        let most = (fill.count as f64 / (CROWD * crowding(fill, stock, seed, index))).max(1.0);
         let mut width = WIDTH * reach;
         let cut = |width: f64| room.to_array().map(|room| (room / width).floor().clamp(1.0, 1e6));
         while cut(width).iter().product::<f64>() > most {
@@ -111,13 +117,22 @@ impl Tiles {
         Self {
             low: fill.min,
             high: fill.max,
-            radii,
+            least,
+            down,
+            up,
             counts: counts.map(|n| n as u64),
             blur: DVec3::new(blur(0), blur(1), blur(2)),
             spheres: fill.count,
             stride,
             back,
         }
+    }
+
+    /// The extremes of how far bodies reach down and up an axis.
+    fn reaches(&self, axis: usize) -> [[f64; 2]; 4] {
+        let down = [self.least.min(self.down[axis]), self.down[axis]];
+        let up = [self.least.min(self.up[axis]), self.up[axis]];
+        [[down[0], up[0]], [down[0], up[1]], [down[1], up[0]], [down[1], up[1]]]
     }
 
     /// How many tiles there are.
@@ -133,12 +148,12 @@ impl Tiles {
         (index * self.back % self.total()..self.spheres).step_by(self.total() as usize)
     }
 
-    /// Draws a place for a sphere of a tile.
-    pub(crate) fn place(&self, tile: [u64; 3], radius: f64, draws: &mut Draws) -> DVec3 {
+    /// Draws a place for a body of a tile that reaches so far down and up each axis.
+    pub(crate) fn place(&self, tile: [u64; 3], [down, up]: [DVec3; 2], draws: &mut Draws) -> DVec3 {
         let mut x = DVec3::ZERO;
         for axis in 0..3 {
-            let low = self.low[axis] + radius;
-            let high = self.high[axis] - radius;
+            let low = self.low[axis] + down[axis];
+            let high = (self.high[axis] - up[axis]).max(low);
             x[axis] = if self.counts[axis] == 1 {
                 draws.between(low, high)
             } else {
@@ -151,6 +166,22 @@ impl Tiles {
             };
         }
         x
+    }
+
+    /// The place that is nearest to another one, of those that a body of a tile may have.
+    pub(crate) fn confined(&self, tile: [u64; 3], [down, up]: [DVec3; 2], x: DVec3) -> DVec3 {
+        let low = self.low + down;
+        let high = (self.high - up).max(low);
+        let at = |axis: usize, t: f64| {
+            let n = self.counts[axis] as f64;
+            low[axis] + (high[axis] - low[axis]) * (t.clamp(0.0, n) / n)
+        };
+        let confined = |axis: usize| {
+            let first = tile[axis] as f64 - self.blur[axis];
+            let last = (tile[axis] + 1) as f64 + self.blur[axis];
+            x[axis].clamp(at(axis, first), at(axis, last))
+        };
+        DVec3::new(confined(0), confined(1), confined(2))
     }
 
     /// The tiles whose spheres may have their centres in a box.
@@ -166,15 +197,16 @@ impl Tiles {
             if self.counts[axis] == 1 {
                 continue;
             }
-            // Where a point stands among the tiles depends on the radius, monotonically.
+            // Where a point stands among the tiles depends on how far a body reaches down and up, monotonically.
             let t = |x: f64| {
-                self.radii.map(|r| n * (x - self.low[axis] - r) / (self.high[axis] - self.low[axis] - 2.0 * r))
+                self.reaches(axis)
+                    .map(|[a, b]| n * (x - self.low[axis] - a) / (self.high[axis] - self.low[axis] - a - b))
             };
-            let [a, b] = t(low);
-            let [c, d] = t(high);
             let reach = self.blur[axis] + 1e-6;
-            let first = (a.min(b) - 1.0 - reach).ceil().clamp(0.0, n);
-            let last = (c.max(d) + reach).floor().clamp(-1.0, n - 1.0);
+            let first = t(low).into_iter().fold(f64::INFINITY, f64::min);
+            let last = t(high).into_iter().fold(f64::NEG_INFINITY, f64::max);
+            let first = (first - 1.0 - reach).ceil().clamp(0.0, n);
+            let last = (last + reach).floor().clamp(-1.0, n - 1.0);
             if first > last {
                 return None;
             }
@@ -188,8 +220,8 @@ impl Tiles {
         let at = |axis: usize, t: f64, fold: fn(f64, f64) -> f64| {
             let n = self.counts[axis] as f64;
             let t = t.clamp(0.0, n) / n;
-            let [a, b] = self.radii.map(|r| self.low[axis] + r + t * (self.high[axis] - self.low[axis] - 2.0 * r));
-            fold(a, b)
+            let at = |[a, b]: [f64; 2]| self.low[axis] + a + t * (self.high[axis] - self.low[axis] - a - b);
+            self.reaches(axis).map(at).into_iter().reduce(fold).unwrap_or(t)
         };
         let low = |axis: usize| at(axis, block.low[axis] as f64 - self.blur[axis] - 1e-6, f64::min);
         let high = |axis: usize| at(axis, (block.high[axis] + 1) as f64 + self.blur[axis] + 1e-6, f64::max);
@@ -240,14 +272,14 @@ impl Tiles {
 
 /// How many spheres of a fill are worth one of equal ones: the volume of n spheres varies from tile
 /// to tile as if they were so many times fewer.
-fn crowding(fill: &Fill, seed: u64, index: usize) -> f64 {
+fn crowding(fill: &Fill, stock: &Stock, seed: u64, index: usize) -> f64 {
     let stream = Stream::new(seed, EntryKind::Fill, index);
     let sample = fill.count.clamp(1, 4096);
-    let largest = fill.radius.max();
+    let largest = stock.max_radius();
     let mut mean = 0.0;
     let mut square = 0.0;
     for k in 0..sample {
-        let volume = (fill.radius.draw(&mut stream.draws(k, Purpose::Radius)) / largest).powi(3);
+        let volume = (stock.draw(&stream, k).radius / largest).powi(3);
         mean += volume / sample as f64;
         square += volume * volume / sample as f64;
     }
@@ -277,7 +309,9 @@ fn scatter(total: u64) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Ball;
+    use super::super::Grain;
+    use super::super::crowd::Obstacles;
+    use super::super::random::Purpose;
     use super::*;
     use crate::partition::Periods;
     use crate::scene::Radius;
@@ -285,6 +319,10 @@ mod tests {
     use std::f64::consts::PI;
 
     const EVERYWHERE: Aabb = Aabb { low: DVec3::NEG_INFINITY, high: DVec3::INFINITY };
+
+    fn tiles_of(fill: &Fill, seed: u64) -> Tiles {
+        Tiles::new(fill, &Stock::new(&fill.assortment()), seed, 0)
+    }
 
     /// Spheres of diameter 1 in a cube of this volume fraction.
     fn cube(count: u64, fraction: f64) -> Fill {
@@ -295,7 +333,7 @@ mod tests {
     #[test]
     fn every_sphere_is_dealt_once_and_tiles_get_equal_shares() {
         for count in [1, 127, 128, 5_000, 100_003] {
-            let tiles = Tiles::new(&cube(count, 0.2), 0, 0);
+            let tiles = tiles_of(&cube(count, 0.2), 0);
             let mut seen = vec![false; count as usize];
             for tile in tiles.about(&EVERYWHERE).unwrap().tiles() {
                 let members: Vec<u64> = tiles.members(tile).collect();
@@ -309,7 +347,7 @@ mod tests {
 
     #[test]
     fn dependences_reach_few_tiles() {
-        let tiles = Tiles::new(&cube(2_000_000, 0.2), 0, 0);
+        let tiles = tiles_of(&cube(2_000_000, 0.2), 0);
         assert!(tiles.counts.iter().all(|&n| n > 20), "{:?}", tiles.counts);
         let one = Block { low: [13; 3], high: [13; 3] };
         let (stages, margin) = tiles.stages(one);
@@ -335,15 +373,15 @@ mod tests {
         /// Tiles of one colour never mind each other, and every place is where it is looked for.
         #[test]
         fn places_lie_about_their_tile(seed in any::<u64>(), small in 0.1..0.5f64, gap in 0.0..0.5f64) {
-            let fill = Fill { gap, radius: Radius::Uniform([small, 0.5]), ..cube(30_000, 0.1) };
-            let tiles = Tiles::new(&fill, seed, 0);
+            let fill = Fill { gap, radius: Some(Radius::Uniform([small, 0.5])), ..cube(30_000, 0.1) };
+            let tiles = tiles_of(&fill, seed);
             prop_assume!(tiles.counts.iter().all(|&n| n > 3));
             let mut draws = Stream::new(seed, EntryKind::Fill, 0).draws(0, Purpose::Position);
             for _ in 0..100 {
                 let [a, b] = [0, 1].map(|_| [0, 1, 2].map(|axis| (draws.unit() * tiles.counts[axis] as f64) as u64));
                 let [r, s] = [0, 1].map(|_| draws.between(small, 0.5));
-                let x = tiles.place(a, r, &mut draws);
-                let y = tiles.place(b, s, &mut draws);
+                let x = tiles.place(a, [DVec3::splat(r); 2], &mut draws);
+                let y = tiles.place(b, [DVec3::splat(s); 2], &mut draws);
                 let apart = (0..3).any(|axis| a[axis].abs_diff(b[axis]) > 1);
                 prop_assert!(!apart || x.distance(y) >= r + s + gap);
                 let point = Aabb { low: x, high: x };
@@ -362,12 +400,12 @@ mod tests {
         let mut neighbours = [0.0; 2];
         let mut volume = [0.0; 2];
         for seed in 0..seeds {
-            let tiles = Tiles::new(&fill, seed, 0);
+            let tiles = tiles_of(&fill, seed);
             let mut x: Vec<DVec3> = (fill.plan(seed, 0, &EVERYWHERE, &Periods::default()).unwrap())
-                .spheres(std::iter::empty())
+                .grains(&Obstacles::default(), &Periods::default())
                 .unwrap()
                 .iter()
-                .map(|ball: &Ball| ball.x)
+                .map(|grain: &Grain| grain.x)
                 .collect();
             x.sort_by(|a, b| a.x.total_cmp(&b.x));
             let edge = fill.max.x;

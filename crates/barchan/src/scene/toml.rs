@@ -42,7 +42,10 @@ impl Scene {
         let lacks_entries = reading.lacks_entries;
         // Overrides come after the text.
         faults.splice(0..0, reading.faults);
-        let Some(scene) = reading.scene else { return Err(SceneError { faults }) };
+        let Some(mut scene) = reading.scene else { return Err(SceneError { faults }) };
+        if let Some(folder) = std::path::Path::new(origin).parent() {
+            scene.resolve_files(folder);
+        }
         if !lacks_entries {
             let stands = |path: &str| is_whole || source.has(document.get_ref(), path);
             let problems = scene.validate().into_iter().filter(|p| stands(&p.path) && (is_whole || !p.is_reference()));

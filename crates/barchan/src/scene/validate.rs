@@ -4,9 +4,8 @@
 //! walk over all numbers of the scene, and reported once.
 
 use super::error::{nearest, quoted};
-use super::lattice::{LatticeKind, Spacing};
 use super::write::tree;
-use super::{BodySpec, Fill, Lattice, Radius, Scene, Time};
+use super::{BodySpec, Scene, Time};
 use crate::dynamics::StepLength;
 use crate::partition::{OutsideRule, PartitionName, Periods};
 use crate::shape::{HalfSpace, Shape};
@@ -35,13 +34,10 @@ impl InvalidValue {
 }
 
 /// The names of the axes.
-const AXES: [&str; 3] = ["x", "y", "z"];
+pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Bodies of a scene, on all ranks together. The arithmetic of fills has room for no more.
 const MOST_BODIES: u64 = 1 << 36;
-
-/// The densest that spheres can be placed at random.
-const RANDOM_CLOSE_PACKING: f64 = 0.64;
 
 impl Scene {
     /// Everything that is wrong with the scene; empty if it can be built and stepped (unless a
@@ -88,15 +84,15 @@ impl Check<'_> {
     }
 
     /// Whether nothing is wrong so far at or below a path, so that one may compute with it.
-    fn is_clean(&self, path: &str) -> bool {
+    pub(super) fn is_clean(&self, path: &str) -> bool {
         !self.problems.iter().any(|problem| problem.path.starts_with(path))
     }
 
-    fn positive(&mut self, path: &str, x: f64) {
+    pub(super) fn positive(&mut self, path: &str, x: f64) {
         self.report_if(x <= 0.0, path, || format!("must be greater than 0, but is {x:?}"));
     }
 
-    fn not_negative(&mut self, path: &str, x: f64) {
+    pub(super) fn not_negative(&mut self, path: &str, x: f64) {
         self.report_if(x < 0.0, path, || format!("must not be negative, but is {x:?}"));
     }
 
@@ -223,12 +219,12 @@ impl Check<'_> {
     }
 
     /// The periodic cell, if there is one to compute with.
-    fn periods(&self) -> Option<Periods> {
+    pub(super) fn periods(&self) -> Option<Periods> {
         Some(self.scene.periods()).filter(|periods| periods.any() && self.is_clean("domain"))
     }
 
     /// A sphere must not meet itself, nor another one on two sides at once.
-    fn fits_the_period(&mut self, path: &str, radius: f64) {
+    pub(super) fn fits_the_period(&mut self, path: &str, radius: f64) {
         let Some(periods) = self.periods() else { return };
         let length = periods.length();
         // The shortest period decides; axes that do not repeat are infinite.
@@ -250,7 +246,6 @@ impl Check<'_> {
         let turn = body.attitude();
         let spin = body.angular_velocity;
         let normals: Vec<(DVec3, String)> = match &body.shape {
-            Shape::Sphere(_) => Vec::new(),
             Shape::HalfSpace(_) => vec![(HalfSpace::normal(turn), "the plane".into())],
             Shape::Container(container) => (container.walls())
                 .map(|face| {
@@ -259,6 +254,7 @@ impl Check<'_> {
                     (turn * (DVec3::AXES[axis] * side), format!("its wall {sign}{}", AXES[axis]))
                 })
                 .collect(),
+            _ => Vec::new(),
         };
         for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
             let along = DVec3::AXES[axis];
@@ -308,7 +304,7 @@ impl Check<'_> {
     }
 
     /// The name must be that of a material; an empty one means the first.
-    fn material(&mut self, path: &str, name: &str) {
+    pub(super) fn material(&mut self, path: &str, name: &str) {
         let names = || self.scene.material.iter().map(|m| m.name.as_str());
         if name.is_empty() || names().any(|known| known == name) {
             return;
@@ -335,21 +331,49 @@ impl Check<'_> {
         });
     }
 
+    /// Whether a shape is sound; what is not is reported.
+    pub(super) fn shape(&mut self, path: &str, shape: &Shape) -> bool {
+        // What is not finite has been found before.
+        if !self.is_clean(path) {
+            return false;
+        }
+        let faults = shape.faults();
+        for (key, message) in &faults {
+            self.report_if(true, &format!("{path}.{}.{key}", shape.name()), || message.clone());
+        }
+        faults.is_empty()
+    }
+
+    /// Mass, centre and inertia that are given must be those of something.
+    fn given_mass(&mut self, path: &str, body: &BodySpec) {
+        let Some(given) = &body.mass else { return };
+        self.report_if(body.motion != Motion::Dynamic, path, || "only a dynamic body has a mass".into());
+        given.mass.iter().for_each(|&mass| self.positive(&format!("{path}.mass"), mass));
+        if let Some([xx, yy, zz, ..]) = given.inertia {
+            let [least, middle, most] = given.principal().to_array();
+            let is_real = least > 0.0 && most <= (least + middle) * (1.0 + 1e-9);
+            self.report_if(!is_real && (xx + yy + zz).is_finite(), &format!("{path}.inertia"), || {
+                format!(
+                    "no body has such an inertia: its principal moments are {least:?}, {middle:?} and {most:?}, and each \
+                     must be positive and no larger than the sum of the other two"
+                )
+            });
+        }
+    }
+
     fn body(&mut self, path: &str, body: &BodySpec) {
         let at = |key: &str| format!("{path}.{key}");
         let name = body.shape.name();
-        match &body.shape {
-            Shape::Sphere(s) => self.positive(&at("shape.sphere.radius"), s.radius),
-            Shape::Container(c) => {
-                let least = c.half_extents.min_element();
-                self.positive(&at("shape.container.half_extents"), least);
+        let is_sound = self.shape(&at("shape"), &body.shape);
+        let massive = !is_sound || body.shape.has_mass() || body.mass.is_some_and(|mass| mass.is_whole());
+        self.report_if(body.motion == Motion::Dynamic && !massive, &at("motion"), || match &body.shape {
+            Shape::Mesh(mesh) => {
+                let fault = mesh.open_because().unwrap_or("it has no volume");
+                format!("the mesh cannot be dynamic: {fault}")
             }
-            Shape::HalfSpace(_) => {}
-        }
-        let massive = body.shape.mass_properties(1.0).is_some();
-        self.report_if(body.motion == Motion::Dynamic && !massive, &at("motion"), || {
-            format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\"")
+            _ => format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\""),
         });
+        self.given_mass(&at("mass"), body);
         self.report_if(body.orientation.is_some() && body.normal.is_some(), &at("normal"), || {
             "give an orientation or a normal, not both".into()
         });
@@ -394,10 +418,7 @@ impl Check<'_> {
         let Some(radius) = body.shape.bounding_radius() else {
             return self.wall_suits_the_cell(&at("shape"), body);
         };
-        let size = match &body.shape {
-            Shape::Sphere(_) => "shape.sphere.radius",
-            Shape::HalfSpace(_) | Shape::Container(_) => "shape",
-        };
+        let size = if matches!(body.shape, Shape::Sphere(_)) { "shape.sphere.radius" } else { "shape" };
         self.fits_the_period(&at(size), radius);
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
@@ -414,115 +435,12 @@ impl Check<'_> {
             }
         }
     }
-
-    fn radius(&mut self, path: &str, radius: &Radius) {
-        for (key, message) in radius.faults() {
-            let path = if key.is_empty() { format!("{path}.radius") } else { format!("{path}.radius.{key}") };
-            self.report_if(true, &path, || message);
-        }
-    }
-
-    fn lattice(&mut self, path: &str, lattice: &Lattice) {
-        let at = |key: &str| format!("{path}.{key}");
-        self.radius(path, &lattice.radius);
-        for (axis, &n) in lattice.counts.iter().enumerate() {
-            self.report_if(n == 0, &format!("{path}.counts[{axis}]"), || "must be at least 1, but is 0".into());
-        }
-        self.not_negative(&at("jitter"), lattice.jitter);
-        self.not_negative(&at("velocity_jitter"), lattice.velocity_jitter);
-        self.positive(&at("spacing"), lattice.spacing.axes().min_element());
-        let per_axis = matches!(lattice.spacing, Spacing::PerAxis(_)) && lattice.kind == LatticeKind::Hexagonal;
-        self.report_if(per_axis, &at("spacing"), || "a hexagonal lattice has one spacing: give a single number".into());
-        let sites = lattice.site_count();
-        self.report_if(lattice.count.is_some_and(|count| count > sites), &at("count"), || {
-            format!("must be at most {sites}, the number of sites, but is {}", lattice.count.unwrap_or(0))
-        });
-        self.material(&at("material"), &lattice.material);
-        let moves = lattice.velocity != DVec3::ZERO || lattice.velocity_jitter != 0.0;
-        self.report_if(lattice.motion == Motion::Fixed && moves, &at("velocity"), || {
-            "fixed spheres do not move; use motion = \"kinematic\"".into()
-        });
-        if self.is_clean(path) {
-            let closest = lattice.closest();
-            let diameter = 2.0 * lattice.radius.max();
-            // Touching is fine, and so is the rounding of a spacing that means to touch.
-            self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
-                format!(
-                    "spheres would overlap: spacing and jitter bring centres as near as {closest:?}, but the largest \
-                     diameter is {diameter:?}"
-                )
-            });
-            self.fits_the_period(&at("radius"), lattice.radius.max());
-            if let Some(periods) = self.periods() {
-                let closest = lattice.closest_image(&periods);
-                self.report_if(closest < diameter * (1.0 - 1e-9), &at("spacing"), || {
-                    format!(
-                        "spheres would overlap across a periodic border: spacing, counts and jitter bring centres as \
-                         near as {closest:?}, but the largest diameter is {diameter:?}. Enlarge the cell (domain.min, \
-                         domain.max) or lower counts"
-                    )
-                });
-            }
-        }
-    }
-
-    fn fill(&mut self, path: &str, fill: &Fill, index: usize) {
-        let at = |key: &str| format!("{path}.{key}");
-        self.radius(path, &fill.radius);
-        self.report_if(fill.count == 0, &at("count"), || "must be at least 1, but is 0".into());
-        self.report_if(fill.attempts == 0, &at("attempts"), || "must be at least 1, but is 0".into());
-        self.not_negative(&at("gap"), fill.gap);
-        self.not_negative(&at("velocity_jitter"), fill.velocity_jitter);
-        self.material(&at("material"), &fill.material);
-        let size = fill.max - fill.min;
-        self.report_if(size.min_element() <= 0.0, &at("max"), || {
-            format!("must exceed min along every axis, but the edges of the box are {:?}", size.to_array())
-        });
-        if !self.is_clean(path) {
-            return;
-        }
-        let edge = size.min_element();
-        let diameter = 2.0 * fill.radius.max();
-        self.report_if(edge < diameter, &at("max"), || {
-            format!("the box is {edge:?} wide and cannot hold a sphere of diameter {diameter:?}")
-        });
-        self.fits_the_period(&at("radius"), fill.radius.max());
-        if let Some(periods) = self.periods() {
-            let clear = fill.clear_of_images(&periods);
-            let left = (clear.max - clear.min).min_element();
-            self.report_if(edge >= diameter && left < diameter, &at("gap"), || {
-                format!(
-                    "a gap of {:?} to its own images leaves {left:?} of the cell, which cannot hold a sphere of diameter \
-                     {diameter:?}",
-                    fill.gap
-                )
-            });
-            let outside = |axis: usize| fill.min[axis] < periods.low[axis] || fill.max[axis] > periods.high[axis];
-            for axis in (0..3).filter(|&axis| outside(axis)) {
-                self.report_if(true, &at("max"), || {
-                    format!(
-                        "the box must lie in the cell along {}, where space repeats itself: from {:?} to {:?}, but \
-                         reaches from {:?} to {:?}",
-                        AXES[axis], periods.low[axis], periods.high[axis], fill.min[axis], fill.max[axis]
-                    )
-                });
-            }
-        }
-        let fraction = fill.volume_fraction(self.scene.seed, index);
-        self.report_if(fraction > RANDOM_CLOSE_PACKING, &at("count"), || {
-            format!(
-                "{} spheres would fill {:.1} % of the box. Random close packing fills 64 %, and random placement of \
-                 equal spheres stops at about 38 %. Enlarge the box, or lower count or radius",
-                fill.count,
-                100.0 * fraction
-            )
-        });
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::{Fill, Lattice, Radius};
     use crate::shape::{Container, Face};
     use crate::world::{Material, Oscillation, PairException};
     use glam::DQuat;
@@ -582,11 +500,11 @@ mod tests {
         starts(after(|s| s.lattice[0].jitter = 0.01), "lattice[0].spacing: spheres would overlap");
         starts(after(|s| s.lattice[0].counts[1] = 0), "lattice[0].counts[1]: ");
         starts(after(|s| s.lattice[0].count = Some(9)), "lattice[0].count: must be at most 8, the number of sites");
-        starts(after(|s| s.lattice[0].radius = Radius::Uniform([0.2, 0.1])), "lattice[0].radius.uniform: ");
+        starts(after(|s| s.lattice[0].radius = Some(Radius::Uniform([0.2, 0.1]))), "lattice[0].radius.uniform: ");
         starts(after(|s| s.fill[0].max.z = 0.0), "fill[0].max: must exceed min");
         starts(after(|s| s.fill[0].max.z = 0.01), "fill[0].max: the box is 0.01 wide");
         starts(after(|s| s.fill[0].count = 1_000_000), "fill[0].count: 1000000 spheres would fill 418.9 %");
-        starts(after(|s| s.fill[0].radius = Radius::Fixed(f64::NAN)), "fill[0].radius: must be a finite number");
+        starts(after(|s| s.fill[0].radius = Some(Radius::Fixed(f64::NAN))), "fill[0].radius: must be a finite number");
         let fixed = |s: &mut Scene| (s.lattice[0].motion, s.lattice[0].velocity) = (Motion::Fixed, DVec3::X);
         starts(after(fixed), "lattice[0].velocity: fixed spheres do not move");
         let remove = |s: &mut Scene| s.domain.outside = OutsideRule::Remove;

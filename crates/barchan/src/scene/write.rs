@@ -74,7 +74,7 @@ fn write_keys(out: &mut String, keys: &[Key], table: &Value, comments: bool) {
     for key in keys {
         let line = match table.get(key.name) {
             Some(Value::String(text)) if key.name == "description" => format!("description = {}", paragraph(text)),
-            Some(value) => format!("{} = {}", key.name, inline(value)),
+            Some(value) => wrapped(format!("{} = {}", key.name, inline(value))),
             None if comments && !key.example.is_empty() => format!("# {} = {}", key.name, key.example),
             None => continue,
         };
@@ -89,9 +89,65 @@ fn write_keys(out: &mut String, keys: &[Key], table: &Value, comments: bool) {
             writeln!(out, "{text:column$}  # {about}")
         } else {
             let name = text.trim_start_matches("# ").split(' ').next().unwrap_or("");
-            writeln!(out, "# {name}: {about}\n{text}")
+            let about = commented(&format!("{name}: {about}"));
+            writeln!(out, "{about}{text}")
         };
     }
+}
+
+/// A comment on as many lines as it needs.
+fn commented(text: &str) -> String {
+    let mut out = String::from("#");
+    let mut width = 1;
+    for word in text.split(' ') {
+        let length = word.chars().count() + 1;
+        if width > 1 && width + length > LONGEST {
+            out.push_str("\n#");
+            width = 1;
+        }
+        out.push(' ');
+        out.push_str(word);
+        width += length;
+    }
+    out + "\n"
+}
+
+/// A line of TOML that is not too long: lists go on on the next. Tables within a line may not, but lists in them may.
+fn wrapped(line: String) -> String {
+    if line.len() <= LONGEST {
+        return line;
+    }
+    let mut out = String::with_capacity(line.len() + line.len() / 16);
+    // Where the present line starts, and where it may end.
+    let mut start = 0;
+    let mut end = None;
+    let mut open = Vec::new();
+    let mut is_text = false;
+    let mut is_escaped = false;
+    for (i, c) in line.char_indices() {
+        if i - start >= WIDTH
+            && let Some(end) = end.take()
+        {
+            out.push_str(line[start..end].trim_end());
+            out.push_str("\n    ");
+            start = end;
+        }
+        match c {
+            '"' if !is_escaped => is_text = !is_text,
+            '[' | '{' if !is_text => {
+                open.push(c);
+                end = if c == '[' { Some(i + 1) } else { end };
+            }
+            ']' | '}' if !is_text => {
+                open.pop();
+            }
+            ' ' if !is_text && line[..i].ends_with(',') && open.last() == Some(&'[') => end = Some(i + 1),
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    out.push_str(&line[start..]);
+    out
 }
 
 /// A value on one line.
@@ -158,8 +214,8 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Adjustable, BodySpec, Fill, Lattice, Radius};
-    use crate::shape::Shape;
+    use crate::scene::{Adjustable, BodySpec, Fill, Kind, Lattice, Orientation, Radius};
+    use crate::shape::{GivenMass, Shape};
     use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation};
     use glam::{DQuat, DVec3};
 
@@ -198,12 +254,38 @@ mod tests {
                 oscillation: Some(Oscillation { amplitude: DVec3::Z, frequency: 3.0, phase: 0.5 }),
                 ..body
             },
+            BodySpec {
+                mass: Some(GivenMass { mass: Some(0.1), centre: None, inertia: Some([1.0, 2.0, 2.5, 0.0, 0.1, 0.0]) }),
+                ..BodySpec::new(Shape::cuboid(DVec3::ONE), DVec3::ZERO)
+            },
             BodySpec { rotation: Rotation::Locked, ..BodySpec::new(Shape::sphere(0.1), DVec3::ZERO) },
             BodySpec { normal: Some(DVec3::Y), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) },
         ];
         scene.lattice.push(Lattice { count: Some(3), ..Lattice::cubic([2, 2, 2], DVec3::new(3.0, 4.0, 5.0), 1.0) });
         scene.lattice.push(Lattice::hexagonal([2, 2, 2], 2.0, 1.0));
         scene.fill.push(Fill::new(DVec3::ZERO, DVec3::splat(100.0), 5, Radius::Uniform([0.1, 0.3])));
+        let corner =
+            |k: u32| DVec3::new((0.7 * f64::from(k)).sin(), (1.1 * f64::from(k)).cos(), (1.7 * f64::from(k)).sin());
+        let pebble = Shape::polyhedron((0..30).map(corner).collect());
+        let kinds = vec![
+            Kind { weight: 2.5, scale: Some(Radius::Uniform([0.5, 0.6])), ..Kind::of(pebble) },
+            Kind { material: Some("default".into()), group: Some(3), ..Kind::spheres(0.1) },
+        ];
+        let fill = Fill::new(DVec3::ZERO, DVec3::splat(100.0), 5, 1.0);
+        scene.fill.push(Fill { orientation: Some(Orientation::Aligned), ..fill.clone().mixed(kinds) });
+        let turned = Orientation::Turned(DQuat::from_xyzw(0.1, 0.2, 0.3, 0.4));
+        scene.fill.push(Fill {
+            scale: Some(0.5.into()),
+            orientation: Some(turned),
+            ..fill.of(Shape::cuboid(DVec3::new(1.0, 0.5, 1.0 / 3.0)))
+        });
+        let lattice = Lattice { origin: DVec3::splat(200.0), ..Lattice::cubic([2, 2, 2], 9.0, 1.0) };
+        scene.lattice.push(Lattice {
+            scale: Some(Radius::Uniform([0.5, 2.0])),
+            orientation: Some(Orientation::Random),
+            ..lattice.clone().of(Shape::capsule(0.5, 1.0))
+        });
+        scene.lattice.push(lattice.mixed(vec![Kind::spheres(0.5)]));
         scene.adjustable.push(Adjustable::new("gravity.0", -0.0, 1.0 / 3.0 + 1.0, "pull \"x\""));
         scene
     }
@@ -220,6 +302,7 @@ mod tests {
             assert_eq!(read, scene, "{text}");
             assert_eq!(read.gravity.y.to_bits(), scene.gravity.y.to_bits());
             assert_eq!(read.to_toml(), text);
+            assert!(text.lines().all(|line| line.chars().count() <= LONGEST), "{text}");
         }
     }
 

@@ -1,21 +1,44 @@
 //! The shapes of bodies: a closed enum, one file a shape.
 //!
-//! To add a shape: write its file, add a variant here, and add its pairs to the table of
-//! [`crate::narrow`]. A shape lives in its body's frame; where it stands and how it is turned
-//! belongs to the body.
+//! To add a shape: write its file with what [`Form`] asks for, and add a variant here. What is convex needs no more: the
+//! [narrow phase](crate::narrow) knows it by its core. A shape lives in its body's frame; where it stands and how it is
+//! turned belongs to the body.
 
+mod capsule;
+mod composite;
+mod cone;
 mod container;
+mod cuboid;
+mod cylinder;
+mod ellipsoid;
+mod form;
 mod half_space;
+mod mesh;
+mod pack;
+mod polyhedron;
+mod settle;
 mod sphere;
+mod union;
 
+pub use barchan_mesh::Surface;
+pub use capsule::Capsule;
+pub use composite::{Composite, Overlaps, Part};
+pub use cone::Cone;
 pub use container::{Container, Face};
+pub use cuboid::Cuboid;
+pub use cylinder::Cylinder;
+pub use ellipsoid::Ellipsoid;
+pub use form::{Convex, Form, Solid};
 pub use half_space::HalfSpace;
+pub use mesh::{Mesh, MeshText, Scaled, Triangles};
+pub use polyhedron::{Polyhedron, PolyhedronText};
+pub use settle::{GivenMass, Settled};
 pub use sphere::Sphere;
 
-use crate::util::bulk::PackColumn;
-use crate::util::pack::{Pack, Unpacker, pack_text, unpack_text};
-use glam::DVec3;
-use rayon::prelude::*;
+use form::close;
+
+use barchan_mesh::Moments;
+use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -41,6 +64,43 @@ pub enum Shape {
     HalfSpace(HalfSpace),
     /// The outside of a box: bodies live within its inner walls.
     Container(Arc<Container>),
+    /// A box.
+    Box(Arc<Cuboid>),
+    /// A cylinder with round caps.
+    Capsule(Arc<Capsule>),
+    /// A cylinder.
+    Cylinder(Arc<Cylinder>),
+    /// A cone.
+    Cone(Arc<Cone>),
+    /// An ellipsoid.
+    Ellipsoid(Arc<Ellipsoid>),
+    /// The convex hull of points.
+    Polyhedron(Arc<Polyhedron>),
+    /// A surface of triangles.
+    Mesh(Arc<Mesh>),
+    /// Several convex shapes, glued.
+    Composite(Arc<Composite>),
+}
+
+macro_rules! shared {
+    ($($variant:ident: $type:ty,)*) => {
+        $(impl From<$type> for Shape {
+            fn from(shape: $type) -> Self {
+                Self::$variant(Arc::new(shape))
+            }
+        })*
+    };
+}
+shared! {
+    Container: Container,
+    Box: Cuboid,
+    Capsule: Capsule,
+    Cylinder: Cylinder,
+    Cone: Cone,
+    Ellipsoid: Ellipsoid,
+    Polyhedron: Polyhedron,
+    Mesh: Mesh,
+    Composite: Composite,
 }
 
 impl Shape {
@@ -56,12 +116,63 @@ impl Shape {
 
     /// A closed container with the given inner half extents.
     pub fn container(half_extents: DVec3) -> Self {
-        Self::Container(Arc::new(Container { half_extents, open: Vec::new() }))
+        Container { half_extents, open: Vec::new() }.into()
+    }
+
+    /// A box with sharp edges.
+    pub fn cuboid(half_extents: DVec3) -> Self {
+        Cuboid { half_extents, margin: 0.0 }.into()
+    }
+
+    /// A capsule along z; its caps lie beyond `half_height`.
+    pub fn capsule(radius: f64, half_height: f64) -> Self {
+        Capsule { radius, half_height }.into()
+    }
+
+    /// A cylinder along z with sharp edges.
+    pub fn cylinder(radius: f64, half_height: f64) -> Self {
+        Cylinder { radius, half_height, margin: 0.0 }.into()
+    }
+
+    /// A cone along z, tip up.
+    pub fn cone(radius: f64, half_height: f64) -> Self {
+        Cone { radius, half_height }.into()
+    }
+
+    /// An ellipsoid.
+    pub fn ellipsoid(radii: DVec3) -> Self {
+        Ellipsoid { radii }.into()
+    }
+
+    /// The convex hull of points.
+    pub fn polyhedron(points: Vec<DVec3>) -> Self {
+        Polyhedron::new(points, 0.0).into()
+    }
+
+    /// A surface of triangles.
+    pub fn mesh(surface: Surface) -> Self {
+        Mesh::new(surface).into()
+    }
+
+    /// Convex shapes, glued.
+    pub fn composite(parts: Vec<Part>) -> Self {
+        Composite::new(parts).into()
     }
 
     /// Every shape by the name that scene files use, with its numbers.
-    pub const FORMS: &'static [(&'static str, &'static str)] =
-        &[("sphere", "{ radius }"), ("half-space", "{}"), ("container", "{ half_extents, open }")];
+    pub const FORMS: &'static [(&'static str, &'static str)] = &[
+        ("sphere", "{ radius }"),
+        ("half-space", "{}"),
+        ("container", "{ half_extents, open }"),
+        ("box", "{ half_extents, margin }"),
+        ("capsule", "{ radius, half_height }"),
+        ("cylinder", "{ radius, half_height, margin }"),
+        ("cone", "{ radius, half_height }"),
+        ("ellipsoid", "{ radii }"),
+        ("polyhedron", "{ points or file, scale, margin }"),
+        ("mesh", "{ file, or vertices and triangles, scale, convex_parts }"),
+        ("composite", "{ parts, overlaps }"),
+    ];
 
     /// The name that scene files use.
     pub fn name(&self) -> &'static str {
@@ -69,21 +180,71 @@ impl Shape {
             Self::Sphere(_) => "sphere",
             Self::HalfSpace(_) => "half-space",
             Self::Container(_) => "container",
+            Self::Box(_) => "box",
+            Self::Capsule(_) => "capsule",
+            Self::Cylinder(_) => "cylinder",
+            Self::Cone(_) => "cone",
+            Self::Ellipsoid(_) => "ellipsoid",
+            Self::Polyhedron(_) => "polyhedron",
+            Self::Mesh(_) => "mesh",
+            Self::Composite(_) => "composite",
+        }
+    }
+
+    /// What a bounded shape says of itself; `None` if it is unbounded.
+    #[inline]
+    pub fn form(&self) -> Option<&dyn Form> {
+        match self {
+            Self::Sphere(shape) => Some(shape),
+            Self::HalfSpace(_) | Self::Container(_) => None,
+            Self::Box(shape) => Some(&**shape),
+            Self::Capsule(shape) => Some(&**shape),
+            Self::Cylinder(shape) => Some(&**shape),
+            Self::Cone(shape) => Some(&**shape),
+            Self::Ellipsoid(shape) => Some(&**shape),
+            Self::Polyhedron(shape) => Some(&**shape),
+            Self::Mesh(shape) => Some(&**shape),
+            Self::Composite(shape) => Some(&**shape),
+        }
+    }
+
+    /// What is wrong with it: the key to blame, and what was found and what is expected. A shape with faults must not be
+    /// asked for anything else.
+    pub fn faults(&self) -> Vec<(&'static str, String)> {
+        match (self, self.form()) {
+            (_, Some(form)) => form.faults(),
+            (Self::Container(container), None) => {
+                let mut faults = Vec::new();
+                close::positive("half_extents", container.half_extents.min_element(), &mut faults);
+                faults
+            }
+            (_, None) => Vec::new(),
         }
     }
 
     /// Radius about the body's origin of a ball that holds the shape; `None` if unbounded.
+    #[inline]
     pub fn bounding_radius(&self) -> Option<f64> {
         match self {
             Self::Sphere(s) => Some(s.radius),
-            Self::HalfSpace(_) | Self::Container(_) => None,
+            _ => self.form().map(Form::reach),
+        }
+    }
+
+    /// The length by which margins, overlaps and steps are measured: about the radius of the largest ball within.
+    /// Infinite for what is unbounded or has no inside.
+    #[inline]
+    pub fn size(&self) -> f64 {
+        match self {
+            Self::Sphere(s) => s.radius,
+            _ => self.form().map_or(f64::INFINITY, Form::size),
         }
     }
 
     /// Whether it fills an unbounded part of space, as walls do.
     #[inline]
     pub fn is_unbounded(&self) -> bool {
-        self.bounding_radius().is_none()
+        matches!(self, Self::HalfSpace(_) | Self::Container(_))
     }
 
     /// How far a turn can carry a point of the surface outwards: zero for what is round about
@@ -91,85 +252,128 @@ impl Shape {
     pub fn spin_reach(&self) -> f64 {
         match self {
             Self::Sphere(_) => 0.0,
-            Self::HalfSpace(_) | Self::Container(_) => f64::INFINITY,
+            _ => self.bounding_radius().unwrap_or(f64::INFINITY),
         }
     }
 
-    /// Mass properties at `density`; `None` for shapes without a finite mass.
+    /// The lowest and the highest corner of a box that holds it, seen from its origin, when it is turned by r.
+    pub(crate) fn half_box(&self, r: &DMat3) -> [DVec3; 2] {
+        self.form().map_or([DVec3::NEG_INFINITY, DVec3::INFINITY], |form| form.half_box(r))
+    }
+
+    /// What it consists of; `None` if it is unbounded.
+    #[inline]
+    pub fn solid(&self) -> Option<Solid<'_>> {
+        match self {
+            Self::Sphere(shape) => Some(shape.solid()),
+            Self::Box(shape) => Some(shape.solid()),
+            _ => self.form().map(Form::solid),
+        }
+    }
+
+    /// Volume, centre and second moments; `None` if it encloses no volume.
+    pub fn moments(&self) -> Option<Moments> {
+        self.form().and_then(Form::moments)
+    }
+
+    /// Its surface in triangles, to be looked at; `None` if it is unbounded.
+    pub fn surface(&self) -> Option<Surface> {
+        self.form().map(Form::surface)
+    }
+
+    /// Whether forces can move it: it encloses a volume.
+    pub fn has_mass(&self) -> bool {
+        match self {
+            Self::Mesh(mesh) => mesh.triangles().is_closed,
+            _ => !self.is_unbounded(),
+        }
+    }
+
+    /// Mass properties at `density`, of what stands in the frame of its principal axes ([`Shape::settle`]); `None` for
+    /// shapes without a finite mass.
     pub fn mass_properties(&self, density: f64) -> Option<MassProperties> {
+        self.settle(density, None).map(|settled| settled.mass)
+    }
+
+    /// The same, a factor larger. Half-spaces stay.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        if factor == 1.0 {
+            return self.clone();
+        }
         match self {
-            Self::Sphere(s) => Some(s.mass_properties(density)),
-            Self::HalfSpace(_) | Self::Container(_) => None,
+            Self::Sphere(Sphere { radius }) => Self::sphere(radius * factor),
+            Self::HalfSpace(_) => self.clone(),
+            Self::Container(c) => Container { half_extents: c.half_extents * factor, open: c.open.clone() }.into(),
+            Self::Box(c) => Cuboid { half_extents: c.half_extents * factor, margin: c.margin * factor }.into(),
+            Self::Capsule(c) => Self::capsule(c.radius * factor, c.half_height * factor),
+            Self::Cylinder(c) => {
+                let Cylinder { radius, half_height, margin } = **c;
+                Cylinder { radius: radius * factor, half_height: half_height * factor, margin: margin * factor }.into()
+            }
+            Self::Cone(c) => Self::cone(c.radius * factor, c.half_height * factor),
+            Self::Ellipsoid(e) => Self::ellipsoid(e.radii * factor),
+            Self::Polyhedron(p) => p.scaled(factor).into(),
+            Self::Mesh(m) => m.scaled(factor).into(),
+            Self::Composite(c) => c.scaled(factor).into(),
+        }
+    }
+
+    /// The same in another frame: a point p is there where `turn`·(p − `origin`) is. Shapes that are not made of points
+    /// or parts become composites of one part.
+    fn in_frame(&self, origin: DVec3, turn: DQuat) -> Self {
+        match self {
+            Self::HalfSpace(_) | Self::Container(_) => self.clone(),
+            Self::Polyhedron(p) => p.in_frame(origin, turn).into(),
+            Self::Mesh(m) => m.in_frame(origin, turn).into(),
+            Self::Composite(c) => c.in_frame(origin, turn).into(),
+            _ => Composite::new(vec![Part::new(self.clone()).in_frame(origin, turn)]).into(),
+        }
+    }
+
+    /// Names files by their place, which a scene has given relative to a folder.
+    pub(crate) fn resolve_files(&mut self, folder: &std::path::Path) {
+        match self {
+            Self::Polyhedron(p) => {
+                if let Some(file) = &p.text().file {
+                    let text = PolyhedronText { file: Some(resolved(file, folder)), ..p.text().clone() };
+                    *self = Polyhedron::from(text).into();
+                }
+            }
+            Self::Mesh(m) => {
+                if let Some(file) = &m.text().file {
+                    let text = MeshText { file: Some(resolved(file, folder)), ..m.text().clone() };
+                    *self = Mesh::from(text).into();
+                }
+            }
+            Self::Composite(c) => {
+                let c = Arc::make_mut(c);
+                c.parts.iter_mut().for_each(|part| part.shape.resolve_files(folder));
+            }
+            _ => {}
         }
     }
 }
 
-impl Pack for Shape {
-    /// Spheres are many and travel as their radius; what is rare travels as text.
-    fn pack(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Sphere(s) => {
-                0u8.pack(out);
-                s.radius.pack(out);
-            }
-            Self::HalfSpace(_) | Self::Container(_) => {
-                1u8.pack(out);
-                pack_text(self, out);
-            }
-        }
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        match from.take::<u8>()? {
-            0 => from.take().map(Self::sphere),
-            1 => unpack_text(from),
-            _ => None,
-        }
-    }
+/// A file's place, if its name is relative to a folder.
+fn resolved(file: &str, folder: &std::path::Path) -> String {
+    let path = folder.join(file);
+    std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Spheres are many: a column of radii, and what is not a sphere behind it.
-impl PackColumn for Vec<Shape> {
-    fn pack_column(&self, out: &mut Vec<u8>) {
-        let radius = |shape: &Shape| match shape {
-            Shape::Sphere(sphere) => sphere.radius,
-            _ => f64::NAN,
-        };
-        self.par_iter().map(radius).collect::<Vec<f64>>().pack_column(out);
-        self.iter().filter(|shape| !matches!(shape, Shape::Sphere(_))).for_each(|shape| shape.pack(out));
-    }
+/// The triangles of a file, or what is wrong with it.
+fn from_file(file: &str) -> Result<Surface, String> {
+    barchan_mesh::read(std::path::Path::new(file)).map_err(|error| error.to_string())
+}
 
-    fn unpack_column(from: &mut Unpacker<'_>) -> Option<Self> {
-        let radii = Vec::<f64>::unpack_column(from)?;
-        let mut shapes = Self::with_capacity(radii.len());
-        for radius in radii {
-            let shape = if radius.is_nan() { from.take::<Shape>()? } else { Shape::sphere(radius) };
-            let is_valid = shape.bounding_radius().is_none_or(|radius| radius > 0.0 && radius.is_finite());
-            shapes.push(is_valid.then_some(shape)?);
-        }
-        Some(shapes)
-    }
+/// A factor that changes nothing.
+fn one() -> f64 {
+    1.0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shapes_travel() {
-        let container = Container { half_extents: DVec3::new(1.0, 2.0, 0.1), open: vec![Face::ALL[0]] };
-        for shape in [Shape::sphere(0.1), Shape::half_space(), Shape::Container(Arc::new(container))] {
-            let mut bytes = Vec::new();
-            shape.pack(&mut bytes);
-            assert_eq!(Shape::unpack(&mut Unpacker::new(&bytes)), Some(shape));
-        }
-        // To the last bit, also as text.
-        let walls: Vec<Shape> = (1..100).map(|k| Shape::container(DVec3::splat(f64::from(k).sqrt() / 3e-7))).collect();
-        let mut bytes = Vec::new();
-        walls.pack_column(&mut bytes);
-        assert_eq!(Vec::<Shape>::unpack_column(&mut Unpacker::new(&bytes)), Some(walls));
-        assert_eq!(Shape::unpack(&mut Unpacker::new(&[9, 9])), None);
-    }
 
     #[test]
     fn a_shape_is_sixteen_bytes() {

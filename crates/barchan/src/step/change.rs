@@ -70,7 +70,7 @@ impl Simulation {
             Some(domain) => domain.agree_on_ids(&mut self.world.bodies),
             None => self.world.bodies.id_end(),
         };
-        let has_no_mass = |body: &Body| body.motion == Motion::Dynamic && body.shape.is_unbounded();
+        let has_no_mass = |body: &Body| body.motion == Motion::Dynamic && body.mass.is_none() && !body.shape.has_mass();
         if let Some((id, body)) = (first..).zip(&bodies).find(|(_, body)| has_no_mass(body)) {
             return Err(ChangeError::NoMass { id, shape: body.shape.name() });
         }
@@ -133,7 +133,7 @@ impl Simulation {
         self.require(&[id])?;
         let checked = self.for_copies(id, |world, i| {
             let shape = &world.bodies.shape[i];
-            if motion == Motion::Dynamic && shape.is_unbounded() {
+            if motion == Motion::Dynamic && !shape.has_mass() {
                 return Err(ChangeError::NoMass { id, shape: shape.name() });
             }
             Ok(())
@@ -154,7 +154,7 @@ impl Simulation {
         self.require(&[id])?;
         let has_domain = self.domain.is_some();
         let checked = self.for_copies(id, |world, i| {
-            if world.bodies.motion[i] == Motion::Dynamic && shape.is_unbounded() {
+            if world.bodies.motion[i] == Motion::Dynamic && !shape.has_mass() {
                 return Err(ChangeError::NoMass { id, shape: shape.name() });
             }
             if has_domain && shape.is_unbounded() != world.bodies.shape[i].is_unbounded() {

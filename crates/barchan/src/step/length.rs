@@ -10,6 +10,7 @@
 //! | forces that accelerate a body of radius r by g | h ≤ 4a·√(r/g), the most sensitive of all bodies |
 //! | prescribed shaking with a frequency, and turning | h ≤ a·period, and 2a radians |
 //! | flight without any force or contact | h ≤ 100a·r/v |
+//! | a body that is not round turns with ω | h ≤ 10a/ω |
 //!
 //! Lengths are rungs of a ladder (1, 1.2, 1.5, 1.8, 2.2, … times a power of ten) and climb one rung at a time, so
 //! that they change seldom and do not depend on rounding: they are the same on any number of threads, and on ranks
@@ -36,6 +37,7 @@ const FALL: f64 = 4.0;
 const PERIOD: f64 = 1.0;
 const TURN: f64 = 2.0;
 const FLIGHT: f64 = 100.0;
+const TUMBLE: f64 = 10.0;
 
 /// A proposal that is longer than its limit by less than this is taken; the next one is shorter.
 const TOO_LONG: f64 = 1.5;
@@ -185,22 +187,24 @@ impl Simulation {
         // The largest of g/r and v/r.
         let part = |range: Range<usize>| {
             let moves = |i: &usize| bodies.motion[*i] == Motion::Dynamic && bodies.ownership[*i] == Ownership::Owned;
-            range.filter(moves).fold([0.0; 2], |most, i| {
-                let radius = bodies.shape[i].bounding_radius().unwrap_or(f64::INFINITY);
-                larger(most, [acceleration(i) / radius, bodies.velocity[i].length() / radius])
+            range.filter(moves).fold([0.0; 3], |most, i| {
+                let radius = bodies.shape[i].size();
+                let tumble = if bodies.is_isotropic(i) { 0.0 } else { bodies.angular_velocity[i].length() };
+                larger(most, [acceleration(i) / radius, bodies.velocity[i].length() / radius, tumble])
             })
         };
-        let [mut fall, flight] = fold_chunks(bodies.len(), CHUNK, &mut self.sums, [0.0; 2], part, larger);
+        let sums = &mut self.pace.sums;
+        let [mut fall, flight, tumble] = fold_chunks(bodies.len(), CHUNK, sums, [0.0; 3], part, larger);
         for (&id, &ExternalForce { force, .. }) in external {
             if let Some(i) = bodies.index_of(id) {
-                let radius = bodies.shape[i].bounding_radius().unwrap_or(f64::INFINITY);
+                let radius = bodies.shape[i].size();
                 fall = fall.max((acceleration(i) + bodies.inverse_mass[i] * force.length()) / radius);
             }
         }
         // As rates: what happens in a second, in units of what may happen in a step.
         let shaking = prescribed.values().filter_map(|motion| motion.oscillation.map(|shake| shake.frequency));
         let turning = prescribed.values().map(|motion| motion.angular_velocity.length() / TURN);
-        let motion = shaking.map(|frequency| frequency.abs() / PERIOD).chain(turning).fold(0.0, f64::max);
+        let motion = shaking.map(|frequency| frequency.abs() / PERIOD).chain(turning).fold(tumble / TUMBLE, f64::max);
         let mut rates = [fall.sqrt() / FALL, motion, flight / FLIGHT];
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Max, &mut rates);
@@ -213,15 +217,22 @@ impl Simulation {
     /// The longest step that neighbours allow, on all ranks. Needs impulses to start from.
     fn neighbour_limit(&mut self) -> f64 {
         let (bodies, contacts) = (&self.world.bodies, &self.contacts);
-        let radius = |j: usize| bodies.shape[j].bounding_radius();
+        let round = contacts.round();
         let part = |range: Range<usize>| {
             let [mut cubes, mut squares, mut fastest] = [0.0f64; 3];
             for i in range {
                 let [a, b] = contacts.pairs()[i].map(|j| j as usize);
                 let normal = contacts.normals().get(i);
-                let [own, other] = [a, b].map(|j| radius(j).unwrap_or(f64::INFINITY));
+                let [own, other] = [a, b].map(|j| bodies.shape[j].size());
                 let mut velocity = bodies.velocity[a] - bodies.velocity[b];
-                if other.is_infinite() {
+                if i >= round {
+                    // What is not round moves by turning, too.
+                    let point = contacts.general_points().get(i - round);
+                    velocity += bodies.angular_velocity[a].cross(point - bodies.position[a]);
+                    if contacts.shift(i).is_none() {
+                        velocity -= bodies.angular_velocity[b].cross(point - bodies.position[b]);
+                    }
+                } else if other.is_infinite() {
                     // Where it is touched a wall may move by turning.
                     velocity -=
                         bodies.angular_velocity[b].cross(bodies.position[a] - own * normal - bodies.position[b]);

@@ -304,9 +304,10 @@ impl Pack for Motion {
 pub struct Body {
     /// Shape in the body frame.
     pub shape: Shape,
-    /// Centre of mass.
+    /// Where the origin of the shape is. That is the centre of mass, but of some polyhedra, meshes and composites; a
+    /// world keeps dynamic bodies by their centres of mass and in the frame of their principal axes.
     pub position: DVec3,
-    /// From the body frame to the world frame.
+    /// From the frame of the shape to the world frame.
     pub orientation: DQuat,
     /// Velocity of the centre of mass.
     pub velocity: DVec3,
@@ -320,7 +321,8 @@ pub struct Body {
     pub motion: Motion,
     /// Whether a dynamic body may turn.
     pub rotation: Rotation,
-    /// Mass and principal moments of inertia of a dynamic body; those of its shape and density if not given.
+    /// Mass and principal moments of inertia of a dynamic body, whose frame is that of its principal axes then; those of
+    /// its shape and density if not given.
     pub mass: Option<MassProperties>,
 }
 
@@ -356,6 +358,21 @@ impl Body {
     #[must_use]
     pub fn with_mass(self, mass: f64, inertia: DVec3) -> Self {
         Self { mass: Some(MassProperties { mass, inertia }), ..self }
+    }
+
+    /// The same body in the frame of its principal axes, with a mass, if it is dynamic and none is given.
+    fn settled(self, density: f64) -> Self {
+        if self.motion != Motion::Dynamic || self.mass.is_some() {
+            return self;
+        }
+        let Some(settled) = self.shape.settle(density, None) else { return self };
+        Self {
+            position: self.position + self.orientation * settled.offset,
+            orientation: self.orientation * settled.turn,
+            shape: settled.shape,
+            mass: Some(settled.mass),
+            ..self
+        }
     }
 
     /// The same body, turned.
@@ -401,8 +418,8 @@ impl Bodies {
     /// # Panics
     /// If a dynamic body has a shape without a finite mass.
     pub fn push_with_id(&mut self, id: u64, body: Body, density: f64) {
-        let mass = body.mass.or_else(|| body.shape.mass_properties(density));
-        let (inverse_mass, inverse_inertia) = inverse_masses(mass, body.motion, body.rotation);
+        let body = body.settled(density);
+        let (inverse_mass, inverse_inertia) = inverse_masses(body.mass, body.motion, body.rotation);
         self.index.push(id, self.len());
         self.reserve_ids_below(id.saturating_add(1));
         let moves = body.motion != Motion::Fixed;
@@ -423,8 +440,12 @@ impl Bodies {
 
     /// Changes the motion of a body. What becomes fixed comes to rest.
     pub(crate) fn set_motion(&mut self, i: usize, motion: Motion, density: f64) {
-        (self.inverse_mass[i], self.inverse_inertia[i]) =
-            inverse_masses(self.shape[i].mass_properties(density), motion, Rotation::Free);
+        let mut mass = None;
+        if motion == Motion::Dynamic {
+            // What forces move stands about its centre of mass.
+            mass = self.settle(i, density);
+        }
+        (self.inverse_mass[i], self.inverse_inertia[i]) = inverse_masses(mass, motion, Rotation::Free);
         self.motion[i] = motion;
         if motion == Motion::Fixed {
             self.velocity[i] = DVec3::ZERO;
@@ -436,9 +457,24 @@ impl Bodies {
     pub(crate) fn set_shape(&mut self, i: usize, shape: Shape, density: f64) {
         let is_locked = self.inverse_mass[i] > 0.0 && self.inverse_inertia[i] == DVec3::ZERO;
         let rotation = if is_locked { Rotation::Locked } else { Rotation::Free };
-        (self.inverse_mass[i], self.inverse_inertia[i]) =
-            inverse_masses(shape.mass_properties(density), self.motion[i], rotation);
         self.shape[i] = shape;
+        let mut mass = None;
+        if self.motion[i] == Motion::Dynamic {
+            let centre = self.position[i];
+            mass = self.settle(i, density);
+            // The centre of mass stays where it is.
+            self.position[i] = centre;
+        }
+        (self.inverse_mass[i], self.inverse_inertia[i]) = inverse_masses(mass, self.motion[i], rotation);
+    }
+
+    /// Brings a body into the frame of its principal axes, where it stands, and returns its mass.
+    fn settle(&mut self, i: usize, density: f64) -> Option<MassProperties> {
+        let settled = self.shape[i].settle(density, None)?;
+        self.position[i] += self.orientation[i] * settled.offset;
+        self.orientation[i] = (self.orientation[i] * settled.turn).normalize();
+        self.shape[i] = settled.shape;
+        Some(settled.mass)
     }
 
     /// Marks a body as removed: nothing meets it, nothing moves it, and nobody finds it by its id.

@@ -67,8 +67,11 @@ pub(crate) struct Outcome {
     pub(crate) hash: u64,
 }
 
+/// A scenario; the granular gas as one of spheres.
 pub(crate) fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
-    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let spheres: &[_] = if name == "granular-gas" { &[("clumps", "0")] } else { &[] };
+    let set = spheres.iter().chain(set).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let set: Vec<_> = set.collect();
     scenario::find(name).unwrap().scene(&set).unwrap()
 }
 

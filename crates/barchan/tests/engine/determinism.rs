@@ -1,7 +1,9 @@
 //! The same to the last bit: for any number of threads, for any broad phase, run after run.
 
 use super::common::{run, simulation};
+use super::heap::heap;
 use barchan::DVec3;
+use barchan::broad::BroadPhaseName;
 use barchan::step::Simulation;
 
 const BODIES: usize = 1500;
@@ -72,8 +74,9 @@ fn chosen_steps_are_the_same_on_any_number_of_threads() {
 #[test]
 fn the_broad_phase_leaves_no_trace() {
     let octree = hash_on(2, &[("broad_phase.name", "octree")]);
-    assert_eq!(hash_on(2, &[("broad_phase.name", "grid")]), octree);
-    assert_eq!(hash_on(2, &[("broad_phase.name", "brute-force")]), octree);
+    for name in ["grid", "sweep-and-prune", "brute-force"] {
+        assert_eq!(hash_on(2, &[("broad_phase.name", name)]), octree, "{name}");
+    }
 }
 
 /// Re-ordering changes the order of sums, so bits may differ: by rounding and no more, as long as
@@ -97,5 +100,27 @@ fn the_order_of_bodies_changes_nothing_but_rounding() {
     for interval in ["1", "7"] {
         let farthest = positions(interval).iter().zip(&never).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
         assert!(farthest < 1e-6, "interval {interval}: {farthest}");
+    }
+}
+
+/// Every shape in one scene.
+#[test]
+fn shapes_are_the_same_on_any_number_of_threads_and_by_any_broad_phase() {
+    let hash = |threads: usize, name: BroadPhaseName| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut scene = heap(40);
+            scene.broad_phase.name = name;
+            let mut simulation = Simulation::from_scene(&scene).expect("a sound scene");
+            run(&mut simulation, 300);
+            (simulation.world.state_hash(), simulation.contacts().len())
+        })
+    };
+    let one = hash(1, BroadPhaseName::Octree);
+    assert!(one.1 > 5, "{} contacts", one.1);
+    for (name, ..) in BroadPhaseName::ALL {
+        for threads in [2, 8] {
+            assert_eq!(hash(threads, *name), one, "{name:?} on {threads} threads");
+        }
     }
 }

@@ -2,11 +2,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/heap.rs"]
+mod heap;
 
 mod analytic;
 mod architecture;
 mod determinism;
 mod documentation;
 mod outside;
+mod pairs;
 mod properties;
 mod recorded;
+mod shapes;

@@ -221,7 +221,7 @@ proptest! {
 /// NaN in the state stops the run at once, with the step and the body, whatever the broad phase.
 #[test]
 fn a_state_that_is_not_a_number_stops_the_run() {
-    for name in [BroadPhaseName::Octree, BroadPhaseName::Grid, BroadPhaseName::BruteForce] {
+    for &(name, ..) in BroadPhaseName::ALL {
         for bad in [f64::NAN, f64::INFINITY] {
             let cloud = start(&Cloud { seed: 7, count: 30, friction: 0.5, restitution: 0.0 });
             let mut options: StepOptions = *cloud.options();

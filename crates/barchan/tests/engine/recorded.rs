@@ -33,7 +33,7 @@ fn shaken_box() {
 
 #[test]
 fn granular_gas() {
-    assert_eq!(hash("granular-gas", &[], 250), "b6cc594bf1b17cda");
+    assert_eq!(hash("granular-gas", &[("clumps", "0")], 250), "b6cc594bf1b17cda");
 }
 
 #[test]

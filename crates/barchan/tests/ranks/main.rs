@@ -2,6 +2,8 @@
 
 #[path = "../common/bounds.rs"]
 mod bounds;
+#[path = "../common/heap.rs"]
+mod heap;
 #[path = "../common/ranks.rs"]
 mod ranks;
 #[path = "../common/ranks_check.rs"]
@@ -17,5 +19,6 @@ mod gas;
 mod momentum;
 mod protocol;
 mod runs;
+mod shapes;
 mod solvers;
 mod steps;

@@ -39,7 +39,14 @@ fn scene(name: &str, set: &[(&str, &str)]) -> Scene {
 
 /// Bodies that fly about and meet now and then: what ranks do to the last digits stays small.
 fn gas() -> Scene {
-    let set = [("nx", "8"), ("ny", "7"), ("nz", "6"), ("output.frame_interval", "0.002"), ("solver.name", "apgd")];
+    let set = [
+        ("clumps", "0"),
+        ("nx", "8"),
+        ("ny", "7"),
+        ("nz", "6"),
+        ("output.frame_interval", "0.002"),
+        ("solver.name", "apgd"),
+    ];
     scene("granular-gas", &set)
 }
 

@@ -1,5 +1,7 @@
 //! Runs that stop anywhere and go on, against the same runs never stopped.
 
+#[path = "../common/heap.rs"]
+mod heap;
 mod record;
 mod refused;
 
@@ -185,6 +187,20 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     for seed in 8..11 {
         check(&slope, 0, seed);
     }
+}
+
+#[test]
+fn bodies_of_every_shape_go_on_to_the_last_bit() {
+    let mut scene = heap::heap(20);
+    scene.time.step = 1e-3.into();
+    scene.broad_phase.reorder_interval = 9;
+    scene.output.frame_interval = Some(0.013);
+    check(&scene, 60, 12);
+    let (whole, broken) = (Place::new(), Place::new());
+    let expected = spread(&whole.0, 3, |path, comm| start(path, &scene, 60, u64::MAX, comm));
+    spread(&broken.0, 3, |path, comm| start(path, &scene, 60, 37, comm));
+    let found = spread(&broken.0, 3, |path, comm| go_on(path, u64::MAX, comm));
+    assert_eq!(found.state_hash, expected.state_hash);
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl Backdrop {
                 }
                 // A ground that is seen from below is not drawn.
                 Shape::HalfSpace(_) if eye.z > 0.0 => grounds.push(Ground { turn, eye, cut: None }),
-                Shape::Sphere(_) | Shape::HalfSpace(_) | Shape::Container(_) => {}
+                _ => {}
             }
         }
         if !walls.is_empty() {

@@ -75,9 +75,9 @@ fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     let mut low = DVec3::INFINITY;
     let mut high = DVec3::NEG_INFINITY;
     for &i in &visible {
-        let reach = DVec3::splat(bodies.shape[i].bounding_radius().unwrap_or(0.0));
-        low = low.min(bodies.position[i] - reach);
-        high = high.max(bodies.position[i] + reach);
+        let [own_low, own_high] = box_of(bodies, i);
+        low = low.min(own_low);
+        high = high.max(own_high);
     }
     let mut count = [visible.len() as f64];
     comm.all_reduce(Reduction::Sum, &mut count);
@@ -102,12 +102,22 @@ fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     extent
 }
 
-/// The spheres of this rank that can be drawn.
+/// The lowest and the highest corner of a box about body `i`.
+fn box_of(bodies: &Bodies, i: usize) -> [DVec3; 2] {
+    let position = bodies.position[i];
+    match &bodies.shape[i] {
+        Shape::Sphere(sphere) => [position - sphere.radius, position + sphere.radius],
+        shape => shape.half_box(&DMat3::from_quat(bodies.orientation[i])).map(|x| position + x),
+    }
+}
+
+/// The bodies of this rank that can be drawn.
 pub(super) fn visible(bodies: &Bodies) -> Vec<usize> {
     let valid = |r: f64| r.is_finite() && r > 0.0;
     let is_visible = |&i: &usize| {
         bodies.is_owned_and_bounded(i)
             && bodies.position[i].is_finite()
+            && bodies.orientation[i].is_finite()
             && bodies.shape[i].bounding_radius().is_some_and(valid)
     };
     (0..bodies.len()).filter(is_visible).collect()
@@ -117,7 +127,7 @@ pub(super) fn visible(bodies: &Bodies) -> Vec<usize> {
 pub(super) fn corners(bodies: &Bodies, i: usize) -> [DVec3; 8] {
     let half = match &bodies.shape[i] {
         Shape::Container(c) => c.half_extents,
-        Shape::Sphere(_) | Shape::HalfSpace(_) => DVec3::ZERO,
+        _ => DVec3::ZERO,
     };
     std::array::from_fn(|k| {
         let side = |axis: usize| if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
@@ -167,6 +177,18 @@ impl Camera {
         let middle = 0.5 * (low + high);
         let centre = ((0.5 * size.x - focal * middle.x) as f32, (0.5 * size.y + focal * middle.y) as f32);
         Self { eye, turn, focal: focal as f32, centre, width, height }
+    }
+
+    /// Where the eye is.
+    #[cfg(test)]
+    pub(super) fn eye(&self) -> DVec3 {
+        self.eye
+    }
+
+    /// A direction of the camera's frame in the world.
+    #[cfg(test)]
+    pub(super) fn world_direction(&self, d: Vec3) -> DVec3 {
+        self.turn.transpose() * d.as_dvec3()
     }
 
     /// A point of the world in the camera's frame.

@@ -1,13 +1,14 @@
 //! A picture of the bodies, drawn in software: a look at a run without any viewer.
 //!
-//! Four passes, each in its file: [`camera`] looks down from a corner and fits the scene;
-//! [`spheres`] finds for every sample the nearest sphere; [`shade`] lights what was found,
+//! Five passes, each in its file: [`camera`] looks down from a corner and fits the scene;
+//! [`spheres`] finds for every sample the nearest sphere, and [`solids`] what is nearer still of
+//! the triangles of other shapes; [`shade`] lights what was found,
 //! with walls and half-spaces of [`backdrop`] behind it; [`lines`] draws the edges of containers.
 //! Every pixel averages 2×2 samples. Work is cut by rows, no row depends on another, so the
 //! picture is the same on any number of threads.
 //!
 //! Ranks look through the same camera and use the same scale of colours: extents and percentiles are
-//! those of all bodies ([`select`]). Each draws its own spheres, and rank 0 the union of what they see
+//! those of all bodies ([`select`]). Each draws its own bodies, and rank 0 the union of what they see
 //! ([`union`]).
 //!
 //! Deliberately absent: shadows, labels, a legend. ParaView does all that on the frames.
@@ -18,6 +19,7 @@ mod colour;
 mod lines;
 mod select;
 mod shade;
+mod solids;
 mod spheres;
 mod union;
 mod video;
@@ -57,7 +59,7 @@ impl Default for PictureOptions {
 
 /// Draws the bodies: three bytes a pixel (red, green, blue), row by row from the top.
 ///
-/// Spheres with a state that is not finite are left out.
+/// Bodies with a state that is not finite are left out.
 pub fn render(bodies: &Bodies, options: &PictureOptions) -> Vec<u8> {
     render_on(&mut Solo, bodies, options).unwrap_or_default()
 }
@@ -105,15 +107,20 @@ fn draw(comm: &mut dyn Communicator, bodies: &Bodies, look: &Look, options: &Pic
     let width = options.width.max(1) as usize;
     let height = options.height.max(1) as usize;
     let camera = Camera::fit(&look.extent, &options.view, width * SUPER, height * SUPER);
-    let mut balls = spheres::project(bodies, &camera, options.colour, look.scale);
-    let typical = spheres::Typical::of(&balls, &camera, comm);
-    let mut hits = spheres::rasterise(&balls, &camera);
+    let (mut balls, mut solids) = spheres::project(bodies, &camera, options.colour, look.scale);
+    let typical = spheres::Typical::of(&balls, &solids, &camera, comm);
+    let rasterise = |balls: &[spheres::Ball], solids: &solids::Solids| {
+        let mut hits = spheres::rasterise(balls, &camera);
+        solids::rasterise(solids, &mut hits, &camera);
+        hits
+    };
+    let mut hits = rasterise(&balls, &solids);
     if comm.size() > 1 {
-        balls = union::gather(comm, &balls, &hits)?;
-        hits = spheres::rasterise(&balls, &camera);
+        (balls, solids) = union::gather(comm, &balls, &solids, &hits)?;
+        hits = rasterise(&balls, &solids);
     }
     let backdrop = backdrop::Backdrop::new(bodies, &camera, &look.extent);
-    let mut pixels = shade::shade(&balls, &hits, &typical, &backdrop, &camera);
+    let mut pixels = shade::shade((&balls, &solids), &hits, &typical, &backdrop, &camera);
     lines::draw_containers(bodies, &camera, &hits, &mut pixels);
     Some(pixels.iter().flat_map(|p| colour::encode(*p)).collect())
 }
@@ -210,6 +217,42 @@ mod tests {
         let parts = parts.unwrap();
         assert!(parts[1].is_none() && parts[2].is_none());
         assert!(parts[0].as_ref() == Some(&whole));
+    }
+
+    /// As the pile, with every second sphere another shape.
+    fn mixture() -> Bodies {
+        let mut bodies = Bodies::default();
+        let pile = pile();
+        for i in 0..pile.len() {
+            let turn = glam::DQuat::from_euler(glam::EulerRot::XYZ, i as f64, 0.3, 0.1 * i as f64);
+            let shape = match i % 4 {
+                _ if i == 0 => pile.shape[0].clone(),
+                1 => Shape::cuboid(DVec3::new(0.1, 0.08, 0.12)),
+                2 => Shape::capsule(0.06, 0.08 + 1e-4 * i as f64),
+                _ => Shape::sphere(0.14),
+            };
+            let body = Body::fixed(shape, pile.position[i]);
+            bodies.push(if i == 0 { body } else { body.with_orientation(turn) }, 1.0);
+        }
+        bodies
+    }
+
+    #[test]
+    fn shapes_are_drawn_the_same_on_threads_and_ranks() {
+        let bodies = mixture();
+        let options = PictureOptions { colour: Colouring::Id, ..SMALL };
+        let whole = render(&bodies, &options);
+        assert!(whole != render(&pile(), &options) && coloured(&whole) > 1000, "{}", coloured(&whole));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert!(pool.install(|| render(&bodies, &options)) == whole);
+        let parts = threads::run(3, 1, |mut comm| {
+            let mut own = bodies.clone();
+            for i in (1..own.len()).filter(|i| i % 3 != comm.rank()) {
+                own.ownership[i] = Ownership::Ghost;
+            }
+            render_on(&mut *comm, &own, &options)
+        });
+        assert!(parts.unwrap()[0].as_ref() == Some(&whole));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::SUPER;
 use super::backdrop::Backdrop;
 use super::camera::Camera;
 use super::colour;
-use super::spheres::{Ball, Hits, Typical};
+use super::solids::Solids;
+use super::spheres::{Ball, Hits, SOLID, Typical};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
@@ -32,7 +33,13 @@ struct Studio<'a> {
 }
 
 /// Lights all samples and averages them to pixels in linear light.
-pub(super) fn shade(balls: &[Ball], hits: &Hits, typical: &Typical, backdrop: &Backdrop, camera: &Camera) -> Vec<Vec3> {
+pub(super) fn shade(
+    (balls, solids): (&[Ball], &Solids),
+    hits: &Hits,
+    typical: &Typical,
+    backdrop: &Backdrop,
+    camera: &Camera,
+) -> Vec<Vec3> {
     let studio = Studio::new(hits, typical, camera);
     let table: Vec<Vec3> = (0..TABLE).map(|k| colour::map(k as f32 / (TABLE - 1) as f32)).collect();
     let width = camera.width / SUPER;
@@ -49,9 +56,19 @@ pub(super) fn shade(balls: &[Ball], hits: &Hits, typical: &Typical, backdrop: &B
                 let ray = camera.ray(x, y);
                 let depth = hits.depth[at];
                 *pixel += if depth.is_finite() {
-                    let ball = &balls[hits.ball[at] as usize];
-                    let tone = (ball.value.clamp(0.0, 1.0) * (TABLE - 1) as f32) as usize;
-                    studio.ball(ball, table[tone], depth * ray, x, y)
+                    let point = depth * ray;
+                    let (value, normal) = match hits.ball[at] {
+                        k if k & SOLID == 0 => {
+                            let ball = &balls[k as usize];
+                            (ball.value, (point - ball.centre) / ball.radius)
+                        }
+                        k => {
+                            let k = (k ^ SOLID) as usize;
+                            (solids.list[k].ball.value, solids.normal(k, hits.facet[at] as usize, point))
+                        }
+                    };
+                    let tone = (value.clamp(0.0, 1.0) * (TABLE - 1) as f32) as usize;
+                    studio.body(normal, table[tone], point, x, y)
                 } else if let Some(surface) = backdrop.meet(ray) {
                     let lit = studio.wall(surface.albedo, surface.normal, surface.depth * ray, x, y);
                     background.lerp(lit, surface.opacity)
@@ -113,14 +130,13 @@ impl<'a> Studio<'a> {
         1.0 - 0.85 * hidden
     }
 
-    fn ball(&self, ball: &Ball, paint: Vec3, point: Vec3, x: usize, y: usize) -> Vec3 {
-        let normal = (point - ball.centre) / ball.radius;
+    fn body(&self, normal: Vec3, paint: Vec3, point: Vec3, x: usize, y: usize) -> Vec3 {
         let view = -point.normalize();
         let open = self.openness(point, normal, x, y);
-        // A lamp that wraps a little around the ball, and light from the sky.
+        // A lamp that wraps a little around the body, and light from the sky.
         let lamp = ((normal.dot(self.lamp) + 0.25) / 1.25).max(0.0);
         let sky = 0.5 + 0.5 * normal.dot(self.up);
-        // A soft rim sets a ball off from its like.
+        // A soft rim sets a body off from its like.
         let rim = 1.0 - 0.35 * (1.0 - normal.dot(view).max(0.0)).powi(3);
         let shine = normal.dot((self.lamp + view).normalize()).max(0.0).powi(40);
         let light = (0.85 * lamp * (0.4 + 0.6 * open) + (0.18 + 0.27 * sky) * open) * rim;

@@ -6,16 +6,25 @@
 
 use super::camera::{Camera, visible};
 use super::colour::Colouring;
+use super::solids::{Solid, Solids, turn_of};
 use crate::comm::{Communicator, Reduction};
+use crate::frame::{Looks, SPHERE, Worn};
 use crate::world::Bodies;
 use barchan_parallel::{SortScratch, sort};
 use glam::Vec3;
 use rayon::prelude::*;
 
 /// Rows of samples a band; even, so that pixels do not straddle bands.
-const BAND: usize = 32;
+pub(super) const BAND: usize = 32;
 /// No sphere is drawn smaller than this radius, in samples: else it would slip through.
 const SMALLEST: f32 = 0.7;
+/// What is not a sphere is drawn as one below this radius, in samples: nobody could tell.
+const SMALLEST_SOLID: f32 = 1.5;
+/// Marks what a sample sees as a solid.
+pub(super) const SOLID: u32 = 1 << 31;
+
+/// Columns and rows of samples, both half-open.
+pub(super) type Window = [usize; 4];
 
 /// A sphere in the camera's frame.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +57,7 @@ impl Ball {
     }
 
     /// Samples that may see the sphere: columns and rows, both half-open; `None` if outside.
-    fn window(&self, camera: &Camera) -> Option<[usize; 4]> {
+    pub(super) fn window(&self, camera: &Camera) -> Option<Window> {
         let (left, right) = self.slopes(self.centre.x);
         let (bottom, top) = self.slopes(self.centre.y);
         let (x0, y0) = camera.place(left, top);
@@ -64,23 +73,38 @@ impl Ball {
     }
 }
 
-/// This rank's spheres before the camera, from front to back.
-pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring, scale: [f64; 2]) -> Vec<Ball> {
+/// This rank's bodies before the camera, from front to back: spheres, and what is not round.
+pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring, scale: [f64; 2]) -> (Vec<Ball>, Solids) {
     let visible = visible(bodies);
     let values = colouring.values(bodies, &visible, scale);
-    let ball = |(&i, &value): (&usize, &f32)| {
+    let mut looks = Looks::default();
+    let worn: Vec<Worn> = visible.iter().map(|&i| looks.wear(&bodies.shape[i])).collect();
+    let ball = |((&i, &value), worn): ((&usize, &f32), &Worn)| {
         let centre = camera.point(bodies.position[i]);
-        let radius = bodies.shape[i].bounding_radius().unwrap_or(0.0) as f32;
-        Ball { centre, radius: radius.max(SMALLEST * centre.z / camera.focal), value }
+        let reach = bodies.shape[i].bounding_radius().unwrap_or(0.0) as f32;
+        let is_ball = worn.look == SPHERE || reach * camera.focal < SMALLEST_SOLID * centre.z;
+        let radius = if is_ball { reach.max(SMALLEST * centre.z / camera.focal) } else { reach };
+        (Ball { centre, radius, value }, is_ball)
     };
-    let balls: Vec<Ball> = visible.par_iter().zip(&values).map(ball).collect();
-    front_to_back(&balls)
+    let all: Vec<(Ball, bool)> = visible.par_iter().zip(&values).zip(&worn).map(ball).collect();
+    let balls: Vec<Ball> = all.iter().filter(|(_, is_ball)| *is_ball).map(|(ball, _)| *ball).collect();
+    let solids = all.iter().zip(&visible).zip(&worn).filter(|(((_, is_ball), _), _)| !is_ball);
+    let solids: Vec<Solid> = solids
+        .filter_map(|(((ball, _), &i), &worn)| {
+            Some(Solid::new(looks.place(worn.look)?, *ball, worn, &turn_of(bodies.orientation[i]), camera))
+        })
+        .collect();
+    (front_to_back(&balls), Solids::new(&looks, &solids))
+}
+
+/// Depth of the point of a ball that is nearest to the plane of the eye.
+pub(super) fn front(ball: &Ball) -> f32 {
+    ball.centre.z - ball.radius
 }
 
 /// Sorts spheres. What reaches behind the eye is left out.
 pub(super) fn front_to_back(balls: &[Ball]) -> Vec<Ball> {
     // Bits of a positive float sort like the float.
-    let front = |b: &Ball| b.centre.z - b.radius;
     let mut order: Vec<(u32, u32)> = (0u32..)
         .zip(balls)
         .filter(|(_, b)| front(b) > 0.0 && b.centre.is_finite())
@@ -90,17 +114,19 @@ pub(super) fn front_to_back(balls: &[Ball]) -> Vec<Ball> {
     order.iter().map(|&(_, k)| balls[k as usize]).collect()
 }
 
-/// Mean radius of the spheres of all ranks: in the world, and in samples.
+/// Mean radius of the bodies of all ranks: in the world, and in samples.
 pub(super) struct Typical {
     pub(super) radius: f32,
     pub(super) on_screen: f32,
 }
 
 impl Typical {
-    pub(super) fn of(balls: &[Ball], camera: &Camera, comm: &mut dyn Communicator) -> Self {
-        let radius = balls.iter().map(|b| b.radius).sum::<f32>();
-        let on_screen = balls.iter().map(|b| camera.focal * b.radius / b.centre.z).sum::<f32>();
-        let mut sums = [f64::from(radius), f64::from(on_screen), balls.len() as f64];
+    pub(super) fn of(balls: &[Ball], solids: &Solids, camera: &Camera, comm: &mut dyn Communicator) -> Self {
+        let solids = || solids.list.iter().map(|solid| &solid.ball).filter(|b| front(b) > 0.0);
+        let all = || balls.iter().chain(solids());
+        let radius = all().map(|b| b.radius).sum::<f32>();
+        let on_screen = all().map(|b| camera.focal * b.radius / b.centre.z).sum::<f32>();
+        let mut sums = [f64::from(radius), f64::from(on_screen), all().count() as f64];
         comm.all_reduce(Reduction::Sum, &mut sums);
         let [radius, on_screen, count] = sums.map(|sum| sum as f32);
         Self { radius: radius / count.max(1.0), on_screen: on_screen / count.max(1.0) }
@@ -109,17 +135,20 @@ impl Typical {
 
 /// What every sample sees, row by row.
 pub(super) struct Hits {
-    /// Depth; infinite where there is no sphere.
+    /// Depth; infinite where there is nothing.
     pub(super) depth: Vec<f32>,
-    /// Which sphere; meaningless where there is none.
+    /// Which sphere, or which solid with [`SOLID`]; meaningless where there is none.
     pub(super) ball: Vec<u32>,
+    /// Which triangle of a solid; empty where there are no solids.
+    pub(super) facet: Vec<u32>,
 }
 
 /// Finds the nearest sphere of every sample.
 pub(super) fn rasterise(balls: &[Ball], camera: &Camera) -> Hits {
     let width = camera.width;
     let height = camera.height;
-    let mut hits = Hits { depth: vec![f32::INFINITY; width * height], ball: vec![0; width * height] };
+    let mut hits =
+        Hits { depth: vec![f32::INFINITY; width * height], ball: vec![0; width * height], facet: Vec::new() };
     let windows: Vec<_> = balls.par_iter().map(|b| b.window(camera)).collect();
     let mut bands: Vec<Vec<u32>> = vec![Vec::new(); height.div_ceil(BAND)];
     for (k, window) in windows.iter().enumerate() {
@@ -137,7 +166,7 @@ pub(super) fn rasterise(balls: &[Ball], camera: &Camera) -> Hits {
         for &k in members {
             let b = balls[k as usize];
             let Some([x0, x1, y0, y1]) = windows[k as usize] else { continue };
-            let front = b.centre.z - b.radius;
+            let front = front(&b);
             for y in y0.max(first)..y1.min(end) {
                 let row = (y - first) * width;
                 for x in x0..x1 {
@@ -176,7 +205,7 @@ mod tests {
             let place = 2.0 * DVec3::new(random(), random(), random()) - 1.0;
             bodies.push(crate::world::Body::dynamic(crate::shape::Shape::sphere(0.02 + 0.3 * random()), place), 1.0);
         }
-        let balls = project(&bodies, &camera, Colouring::Id, [0.0, 1.0]);
+        let (balls, _) = project(&bodies, &camera, Colouring::Id, [0.0, 1.0]);
         assert_eq!(balls.len(), 60);
         let hits = rasterise(&balls, &camera);
         for y in 0..60 {

@@ -1,13 +1,17 @@
 //! Bodies of a frame: a vertex each.
+//!
+//! Where there are other shapes than spheres, a body also tells what it looks like: the number of a surface among the
+//! files of [`super::shapes`], and factors on its axes.
 
-use super::format::{Kind, VtkColumn, VtkNumber, put_f32, put_f64, put_i32, put_ids};
+use super::format::{ExtraColumn, Kind, VtkColumn, VtkNumber, put_f32, put_f64, put_i32, put_ids};
 use super::parse::Piece;
-use crate::frame::{Frame, FrameBodies, MOTIONS, motion_number};
+use crate::frame::{Frame, FrameBodies, MOTIONS, SPHERE, Worn, motion_number};
 use crate::scene::Compression;
 use crate::shape::Shape;
 use crate::world::Motion;
-use glam::DQuat;
+use glam::{DQuat, DVec3};
 use std::io::{self, Seek, Write};
+use std::ops::Range;
 
 /// Positions keep all their digits; what is only looked at has seven.
 pub(super) const BODIES: Kind<FrameBodies> = Kind {
@@ -20,6 +24,10 @@ pub(super) const BODIES: Kind<FrameBodies> = Kind {
         components: 3,
         put: |out, b, range| put_f64(out, b.position[range].iter().flat_map(|x| x.to_array())),
     },
+    extra: &[
+        ExtraColumn { name: "shape", number: VtkNumber::I64, components: 1 },
+        ExtraColumn { name: "scale", number: VtkNumber::F32, components: 3 },
+    ],
     data: &[
         VtkColumn {
             name: "radius",
@@ -100,15 +108,48 @@ pub fn write_bodies(out: &mut (impl Write + Seek), frame: &Frame, compression: C
     BODIES.write(out, &frame.bodies, frame.into(), compression)
 }
 
+/// Appends values of the extra columns.
+pub(super) fn put_worn(worn: &[Worn], column: usize, out: &mut Vec<u8>, range: Range<usize>) {
+    let worn = &worn[range];
+    match column {
+        0 => put_ids(out, worn.iter().map(|worn| worn.look)),
+        _ => put_f32(out, worn.iter().flat_map(|worn| worn.scale.to_array())),
+    }
+}
+
+/// Finds the shape that wears a look with these factors, if it is known.
+pub(super) type FindShape<'a> = &'a dyn Fn(u64, DVec3) -> Result<Option<Shape>, String>;
+
+/// What bodies look like. One whose look is not known is the ball that holds it, as all are in frames of earlier versions.
+fn shapes(piece: &Piece<'_>, find: FindShape<'_>) -> Result<Vec<Shape>, String> {
+    let mut shapes: Vec<Shape> = piece.numbers("radius")?.into_iter().map(Shape::sphere).collect();
+    if !piece.has("shape") {
+        return Ok(shapes);
+    }
+    let looks = piece.integers("shape")?;
+    let scales = piece.vectors("scale")?;
+    for (k, shape) in shapes.iter_mut().enumerate() {
+        let look = u64::try_from(looks[k]).map_err(|_| format!("its array \"shape\" has {}", looks[k]))?;
+        let is_valid = scales[k].is_finite() && scales[k].min_element() > 0.0;
+        if look != SPHERE
+            && is_valid
+            && let Some(found) = find(look, scales[k])?
+        {
+            *shape = found;
+        }
+    }
+    Ok(shapes)
+}
+
 /// Appends the bodies of a piece.
-pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies) -> Result<(), String> {
+pub(super) fn read(piece: &Piece<'_>, bodies: &mut FrameBodies, find: FindShape<'_>) -> Result<(), String> {
     bodies.position.extend(piece.vectors("position")?);
     let turns = piece.numbers("orientation")?;
     // The seven digits are not quite of unit length.
     bodies.orientation.extend(turns.chunks_exact(4).map(|q| DQuat::from_slice(q).normalize()));
     bodies.velocity.extend(piece.vectors("velocity")?);
     bodies.angular_velocity.extend(piece.vectors("angular_velocity")?);
-    bodies.shape.extend(piece.numbers("radius")?.into_iter().map(Shape::sphere));
+    bodies.shape.extend(shapes(piece, find)?);
     bodies.id.extend(piece.integers("id")?.into_iter().map(|id| id as u64));
     bodies.material.extend(piece.small("material")?);
     bodies.group.extend(piece.small("group")?);
@@ -199,7 +240,7 @@ pub(super) mod tests {
             file[at + 4..at + 8].copy_from_slice(&number.to_le_bytes());
             let head = FileHead::parse(&file).unwrap();
             let mut bodies = FrameBodies::default();
-            read(&head.piece(&BODIES).unwrap(), &mut bodies).map(|()| bodies.motion)
+            read(&head.piece(&BODIES).unwrap(), &mut bodies, &|_, _| Ok(None)).map(|()| bodies.motion)
         };
         let [dynamic, kinematic, fixed] = MOTIONS;
         assert_eq!(motions("motion", 1), Ok(vec![dynamic, kinematic, fixed, dynamic, kinematic]));
@@ -217,7 +258,7 @@ pub(super) mod tests {
             let file = file.into_inner();
             let head = FileHead::parse(&file).unwrap();
             let mut read_back = FrameBodies::default();
-            read(&head.piece(&BODIES).unwrap(), &mut read_back).unwrap();
+            read(&head.piece(&BODIES).unwrap(), &mut read_back, &|_, _| Ok(None)).unwrap();
             assert_eq!((&read_back.position, &read_back.id), (&frame.bodies.position, &frame.bodies.id));
             assert_eq!((&read_back.material, &read_back.group), (&frame.bodies.material, &frame.bodies.group));
             assert_eq!(read_back.motion, frame.bodies.motion);

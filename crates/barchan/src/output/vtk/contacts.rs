@@ -18,6 +18,7 @@ pub(super) const CONTACTS: Kind<FrameContacts> = Kind {
         components: 3,
         put: |out, c, range| put_f32(out, c.ends[range].iter().flatten().flat_map(|x| x.to_array())),
     },
+    extra: &[],
     data: &[
         VtkColumn {
             name: "force",

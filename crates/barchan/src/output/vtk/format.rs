@@ -65,6 +65,23 @@ impl<T> VtkColumn<T> {
     }
 }
 
+/// A column that does not come from the table.
+pub(super) struct ExtraColumn {
+    pub(super) name: &'static str,
+    pub(super) number: VtkNumber,
+    pub(super) components: usize,
+}
+
+impl ExtraColumn {
+    /// Bytes of one value.
+    pub(super) fn bytes(&self) -> usize {
+        self.components * self.number.size()
+    }
+}
+
+/// Appends values of an extra column, by its place, for a range of items.
+pub(super) type PutExtra<'a> = &'a dyn Fn(usize, &mut Vec<u8>, Range<usize>);
+
 /// A kind of file, which shows a table `T`.
 pub(super) struct Kind<T: 'static> {
     /// The element that holds the cells: `Verts`, `Lines` or `Polys`.
@@ -75,6 +92,8 @@ pub(super) struct Kind<T: 'static> {
     pub(super) points: VtkColumn<T>,
     /// What is known of an item.
     pub(super) data: &'static [VtkColumn<T>],
+    /// What is known of an item beside the table, in some files.
+    pub(super) extra: &'static [ExtraColumn],
     /// Number of items.
     pub(super) len: fn(&T) -> usize,
 }
@@ -123,7 +142,7 @@ impl<T> Kind<T> {
         let index = VtkNumber::of_indices(items * self.corners).size();
         let columns: usize = self.data.iter().map(VtkColumn::bytes).sum();
         let item = columns + self.corners * (self.points.bytes() + index) + index;
-        let head = self.head(items, FrameTime::default(), Compression::None, &[]);
+        let head = self.head(items, FrameTime::default(), Compression::None, &[], false);
         (head.len() + 8 * (self.data.len() + 3) + item * items) as u64
     }
 
@@ -135,10 +154,22 @@ impl<T> Kind<T> {
         moment: FrameTime,
         compression: Compression,
     ) -> io::Result<()> {
+        self.write_with(out, table, None, moment, compression)
+    }
+
+    /// Writes a file, with the extra columns if there is something to put there.
+    pub(super) fn write_with(
+        &self,
+        out: &mut (impl Write + Seek),
+        table: &T,
+        extra: Option<PutExtra<'_>>,
+        moment: FrameTime,
+        compression: Compression,
+    ) -> io::Result<()> {
         let items = (self.len)(table);
         let corners = self.corners;
         let start = out.stream_position()?;
-        out.write_all(self.head(items, moment, compression, &[]).as_bytes())?;
+        out.write_all(self.head(items, moment, compression, &[], extra.is_some()).as_bytes())?;
         let mut scratch = Scratch::default();
         let mut offset = 0;
         let mut offsets = Vec::new();
@@ -150,6 +181,11 @@ impl<T> Kind<T> {
         for column in self.data {
             array(column.bytes(), &|out, range| (column.put)(out, table, range))?;
         }
+        for (k, column) in self.extra.iter().enumerate() {
+            if let Some(put) = extra {
+                array(column.bytes(), &|out, range| put(k, out, range))?;
+            }
+        }
         array(corners * self.points.bytes(), &|out, range| (self.points.put)(out, table, range))?;
         // Corners stand in the order of their cells.
         let index = VtkNumber::of_indices(items * corners);
@@ -160,13 +196,20 @@ impl<T> Kind<T> {
         out.write_all(b"\n  </AppendedData>\n</VTKFile>\n")?;
         let end = out.stream_position()?;
         out.seek(SeekFrom::Start(start))?;
-        out.write_all(self.head(items, moment, compression, &offsets).as_bytes())?;
+        out.write_all(self.head(items, moment, compression, &offsets, extra.is_some()).as_bytes())?;
         out.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 
     /// The XML before the arrays. Its length does not depend on the offsets.
-    fn head(&self, items: usize, moment: FrameTime, compression: Compression, offsets: &[u64]) -> String {
+    fn head(
+        &self,
+        items: usize,
+        moment: FrameTime,
+        compression: Compression,
+        offsets: &[u64],
+        with_extra: bool,
+    ) -> String {
         let mut offsets = offsets.iter();
         let mut element = |name: &str, number: VtkNumber, components: usize| {
             let offset = offsets.next().unwrap_or(&0);
@@ -176,7 +219,10 @@ impl<T> Kind<T> {
                 number.name()
             )
         };
-        let data: String = self.data.iter().map(|c| element(c.name, c.number, c.components)).collect();
+        let mut data: String = self.data.iter().map(|c| element(c.name, c.number, c.components)).collect();
+        if with_extra {
+            data.extend(self.extra.iter().map(|c| element(c.name, c.number, c.components)));
+        }
         let points = element(self.points.name, self.points.number, self.points.components);
         let index = VtkNumber::of_indices(items * self.corners);
         let cells = element("connectivity", index, 1) + &element("offsets", index, 1);
@@ -203,14 +249,21 @@ impl<T> Kind<T> {
     }
 
     /// The file that names the pieces of a frame, one a rank.
-    pub(super) fn pieces_text(&self, moment: FrameTime, pieces: impl Iterator<Item = String>) -> String {
-        let element = |column: &VtkColumn<T>| {
-            let VtkColumn { name, number, components, .. } = column;
+    pub(super) fn pieces_text(
+        &self,
+        moment: FrameTime,
+        pieces: impl Iterator<Item = String>,
+        with_extra: bool,
+    ) -> String {
+        let element = |name: &str, number: VtkNumber, components: usize| {
             let number = number.name();
             format!("      <PDataArray type=\"{number}\" Name=\"{name}\" NumberOfComponents=\"{components}\"/>\n")
         };
-        let points = element(&self.points);
-        let data = self.data.iter().map(element).collect::<String>();
+        let points = element(self.points.name, self.points.number, self.points.components);
+        let mut data: String = self.data.iter().map(|c| element(c.name, c.number, c.components)).collect();
+        if with_extra {
+            data.extend(self.extra.iter().map(|c| element(c.name, c.number, c.components)));
+        }
         let pieces: String = pieces.map(|piece| format!("    <Piece Source=\"{piece}\"/>\n")).collect();
         let section = self.data_element();
         format!(

@@ -12,10 +12,10 @@
 //! memory. Contacts and walls are left out: a file of this kind is one data set, and they would be
 //! others.
 
-use super::bodies::BODIES;
+use super::bodies::{BODIES, put_worn};
 use super::format::{VtkColumn, VtkNumber};
 use super::reader::{FrameError, StoredFrames};
-use crate::frame::FrameBodies;
+use crate::frame::{FrameBodies, Worn};
 use barchan_hdf5::{FilePlan, Slot, Writer};
 use std::collections::HashMap;
 use std::io::{self, Seek, Write};
@@ -54,13 +54,21 @@ pub fn write_vtkhdf(out: impl Write + Seek, stored: &StoredFrames) -> Result<(),
     plan.text_attribute("VTKHDF", "Type", "PolyData")?;
     plan.integer_attribute("VTKHDF", "Version", &[2], &[2, 2])?;
     plan.integer_attribute("VTKHDF/Steps", "NSteps", &[], &[frames as i64])?;
-    let small = plan_small(&mut plan, stored.times(), &counts)?;
+    let names = BODIES.data.iter().map(|column| column.name);
+    let extra = if stored.looks().is_some() { BODIES.extra } else { &[] };
+    let names: Vec<&str> = names.chain(extra.iter().map(|column| column.name)).collect();
+    let small = plan_small(&mut plan, stored.times(), &counts, &names)?;
     let connectivity = plan.dataset("VTKHDF/Vertices/Connectivity", barchan_hdf5::Number::I64, &[most as u64])?;
     let offsets = plan.dataset("VTKHDF/Vertices/Offsets", barchan_hdf5::Number::I64, &[most as u64 + 1])?;
     let steps = plan.dataset("VTKHDF/FieldData/step", barchan_hdf5::Number::I64, &[frames as u64])?;
     let mut columns = vec![(&BODIES.points, plan_column(&mut plan, "VTKHDF/Points", &BODIES.points, total)?)];
     for column in BODIES.data {
         columns.push((column, plan_column(&mut plan, &format!("VTKHDF/PointData/{}", column.name), column, total)?));
+    }
+    let mut extra_slots = Vec::new();
+    for column in extra {
+        let path = format!("VTKHDF/PointData/{}", column.name);
+        extra_slots.push(plan_numbers(&mut plan, &path, column.number, column.components, total)?);
     }
 
     let mut file = plan.begin(out)?;
@@ -83,13 +91,37 @@ pub fn write_vtkhdf(out: impl Write + Seek, stored: &StoredFrames) -> Result<(),
                 start = end;
             }
         }
+        append_worn(&mut file, stored, &frame.bodies, &extra_slots)?;
     }
     file.finish()?;
     Ok(())
 }
 
+/// What the bodies of a frame look like, by the numbers of the files of the run.
+fn append_worn(
+    file: &mut Writer<impl Write + Seek>,
+    stored: &StoredFrames,
+    bodies: &FrameBodies,
+    slots: &[Slot],
+) -> Result<(), ExportError> {
+    let Some(looks) = stored.looks() else { return Ok(()) };
+    let mut looks = looks.looks();
+    let worn: Vec<Worn> = bodies.shape.iter().map(|shape| looks.wear(shape)).collect();
+    for (k, slot) in slots.iter().enumerate() {
+        let mut rows = Vec::new();
+        put_worn(&worn, k, &mut rows, 0..worn.len());
+        file.append(*slot, &rows)?;
+    }
+    Ok(())
+}
+
 /// Everything that has a few numbers a frame, with its bytes.
-fn plan_small(plan: &mut FilePlan, times: &[f64], counts: &[usize]) -> io::Result<Vec<(Slot, Vec<u8>)>> {
+fn plan_small(
+    plan: &mut FilePlan,
+    times: &[f64],
+    counts: &[usize],
+    columns: &[&str],
+) -> io::Result<Vec<(Slot, Vec<u8>)>> {
     let frames = counts.len() as u64;
     let mut small = Vec::new();
     let values = plan.dataset("VTKHDF/Steps/Values", barchan_hdf5::Number::F64, &[frames])?;
@@ -113,8 +145,8 @@ fn plan_small(plan: &mut FilePlan, times: &[f64], counts: &[usize]) -> io::Resul
     integers("VTKHDF/Steps/CellOffsets", &[kinds], &mut same(0, kinds * frames))?;
     integers("VTKHDF/Steps/ConnectivityIdOffsets", &[kinds], &mut same(0, kinds * frames))?;
     integers("VTKHDF/Steps/FieldDataOffsets/step", &[], &mut (0..frames))?;
-    for column in BODIES.data {
-        integers(&format!("VTKHDF/Steps/PointDataOffsets/{}", column.name), &[], &mut starts())?;
+    for name in columns {
+        integers(&format!("VTKHDF/Steps/PointDataOffsets/{name}"), &[], &mut starts())?;
     }
     for (k, kind) in CELLS.iter().enumerate() {
         // A vertex a body, and no other cells.
@@ -137,14 +169,18 @@ fn first_of_its_kind(counts: &[usize]) -> Vec<u64> {
 }
 
 fn plan_column(plan: &mut FilePlan, path: &str, column: &VtkColumn<FrameBodies>, rows: u64) -> io::Result<Slot> {
-    let number = match column.number {
+    plan_numbers(plan, path, column.number, column.components, rows)
+}
+
+fn plan_numbers(plan: &mut FilePlan, path: &str, number: VtkNumber, components: usize, rows: u64) -> io::Result<Slot> {
+    let number = match number {
         VtkNumber::F32 => barchan_hdf5::Number::F32,
         VtkNumber::F64 => barchan_hdf5::Number::F64,
         VtkNumber::I32 => barchan_hdf5::Number::I32,
         VtkNumber::I64 => barchan_hdf5::Number::I64,
     };
-    let shape = [rows, column.components as u64];
-    plan.dataset(path, number, if column.components == 1 { &shape[..1] } else { &shape })
+    let shape = [rows, components as u64];
+    plan.dataset(path, number, if components == 1 { &shape[..1] } else { &shape })
 }
 
 /// The numbers from 0, in parts.
@@ -173,7 +209,7 @@ mod tests {
     /// Frames of these numbers of bodies, as they are stored.
     fn stored(scratch: &Scratch, counts: &[usize]) -> StoredFrames {
         let about = Aabb { low: DVec3::NEG_ONE, high: DVec3::ONE };
-        let options = FrameOptions { contacts: true, compression: Compression::None, about };
+        let options = FrameOptions { contacts: true, shapes: false, compression: Compression::None, about };
         let mut writer = FrameWriter::create(scratch.path(), options).unwrap();
         for (k, &count) in counts.iter().enumerate() {
             let step = 10 * k as u64;

@@ -1,4 +1,4 @@
-"""Opens this run in ParaView: spheres of their true size, walls, and force chains.
+"""Opens this run in ParaView: bodies as they are, walls, and force chains.
 
     paraview --script=open_in_paraview.py          to look at it
     pvbatch open_in_paraview.py picture.png        to draw the last frame
@@ -7,6 +7,7 @@ It lies beside the frames that it opens and goes where they go. Contacts are hid
 the spheres: click the eye beside them.
 """
 
+import glob
 import os
 import sys
 
@@ -33,13 +34,37 @@ scene = GetAnimationScene()
 scene.UpdateAnimationUsingDataTimeSteps()
 scene.GoToLast()
 
+# The surfaces of what is not a sphere: shapes/shape-NUMBER-NAME.vtp, where the array "shape" has the number.
+surfaces = sorted(glob.glob(os.path.join(folder, "shapes", "shape-*.vtp")))
+numbers = [int(os.path.basename(path).split("-")[1]) for path in surfaces]
+
+# What glyphs ask for: the place of the surface in the list, and the turn in ParaView's order, w first. Spheres, which
+# have no surface, are drawn as points, and what has one is a point of no size.
+GLYPHS = """
+import numpy as np
+body = inputs[0].PointData
+numbers = np.array(NUMBERS)
+shape = np.asarray(body["shape"])
+place = np.clip(np.searchsorted(numbers, shape), 0, len(numbers) - 1)
+has_surface = numbers[place] == shape
+turn = np.asarray(body["orientation"])
+output.PointData.append(place.astype(np.int32), "glyph")
+output.PointData.append(np.ascontiguousarray(turn[:, [3, 0, 1, 2]]), "glyph_turn")
+output.PointData.append(np.where(has_surface[:, None], np.asarray(body["scale"]), 0.0), "glyph_scale")
+output.PointData.append(np.where(has_surface, 0.0, np.asarray(body["radius"])), "ball")
+"""
+if surfaces:
+    bodies = ProgrammableFilter(registrationName="bodies", Input=bodies)
+    bodies.CopyArrays = 1
+    bodies.Script = GLYPHS.replace("NUMBERS", repr(numbers))
+
 # Spheres of their true size, drawn by the graphics card: millions of them turn smoothly.
 spheres = Show(bodies, view)
 spheres.SetRepresentationType("Point Gaussian")
 spheres.ShaderPreset = "Sphere"
 spheres.GaussianRadius = 1.0
 spheres.ScaleByArray = 1
-spheres.SetScaleArray = ["POINTS", "radius"]
+spheres.SetScaleArray = ["POINTS", "ball" if surfaces else "radius"]
 spheres.UseScaleFunction = 0
 ColorBy(spheres, ("POINTS", "speed"))
 spheres.RescaleTransferFunctionToDataRange(True)
@@ -47,6 +72,24 @@ spheres.SetScalarBarVisibility(view, True)
 bar = GetScalarBar(GetColorTransferFunction("speed"), view)
 bar.Title, bar.ComponentTitle = "speed, m/s", ""
 bar.TitleColor = bar.LabelColor = [0.0, 0.0, 0.0]
+
+# Everything else as glyphs: a surface each, which the graphics card stretches, turns and places.
+if surfaces:
+    readers = [XMLPolyDataReader(registrationName=os.path.basename(path)[:-4], FileName=[path]) for path in surfaces]
+    solid = ProgrammableFilter(registrationName="solids", Input=bodies)
+    solid.CopyArrays = 1
+    solid.Script = "pass"
+    solids = Show(solid, view)
+    solids.SetRepresentationType("3D Glyphs")
+    solids.GlyphType = GroupDatasets(registrationName="shapes", Input=readers)
+    solids.UseGlyphTable = solids.UseCompositeGlyphTable = 1
+    solids.GlyphTableIndexArray = "glyph"
+    solids.Orient, solids.OrientationMode = 1, "Quaternion"
+    solids.SelectOrientationVectors = "glyph_turn"
+    solids.Scaling, solids.ScaleMode, solids.ScaleFactor = 1, "Vector Components", 1.0
+    solids.SelectScaleArray = "glyph_scale"
+    ColorBy(solids, ("POINTS", "speed"))
+    solids.RescaleTransferFunctionToDataRange(True)
 
 if walls is not None:
     faces = Show(walls, view)

@@ -56,6 +56,7 @@ impl<'a> FileHead<'a> {
             return Err(format!("expected {} points for each of its {items} cells", kind.corners));
         }
         let mut per_item: Vec<_> = kind.data.iter().map(|column| (column.name, column.components)).collect();
+        per_item.extend(kind.extra.iter().map(|column| (column.name, column.components)));
         per_item.push((kind.points.name, kind.corners * kind.points.components));
         per_item.extend([("connectivity", kind.corners), ("offsets", 1)]);
         Ok(Piece { head: self, items, per_item })

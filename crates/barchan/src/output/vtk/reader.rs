@@ -4,6 +4,7 @@ use super::bodies::{self, BODIES};
 use super::contacts::{self, CONTACTS};
 use super::format::{FrameTime, Kind};
 use super::parse::{FileHead, LONGEST_HEAD, Piece, attribute, elements, moment};
+use super::shapes::StoredLooks;
 use super::walls::{self, WALLS};
 use super::writer::{INDEXES, is_frame_file, name_in_frames};
 use crate::frame::Frame;
@@ -70,6 +71,7 @@ pub struct StoredFrames {
     times: Vec<f64>,
     /// Bodies, contacts and walls, where they are.
     files: [Vec<Option<String>>; 3],
+    looks: StoredLooks,
 }
 
 impl StoredFrames {
@@ -103,7 +105,7 @@ impl StoredFrames {
         let times: Vec<f64> = bodies.iter().map(|entry| entry.time).collect();
         let [contacts, walls] = others.map(|entries| times.iter().map(|&time| file_at(&entries, time)).collect());
         let bodies = bodies.into_iter().map(|entry| Some(entry.file)).collect();
-        Ok(Self { run: run.into(), times, files: [bodies, contacts, walls] })
+        Ok(Self { run: run.into(), times, files: [bodies, contacts, walls], looks: StoredLooks::of(run) })
     }
 
     /// Number of frames.
@@ -173,9 +175,16 @@ impl StoredFrames {
         let path = self.file(0, index)?;
         let mut frame = Frame { time: self.times[index], ..Frame::default() };
         if let Some(path) = path {
-            frame.step = read_pieces(&path, &BODIES, None, &mut |piece| bodies::read(piece, &mut frame.bodies))?.step;
+            let find: bodies::FindShape<'_> = &|look, scale| self.looks.shape(look, scale);
+            let read = &mut |piece: &Piece<'_>| bodies::read(piece, &mut frame.bodies, find);
+            frame.step = read_pieces(&path, &BODIES, None, read)?.step;
         }
         Ok(frame)
+    }
+
+    /// The looks of bodies, if frames have them.
+    pub(super) fn looks(&self) -> Option<&StoredLooks> {
+        self.looks.are_there().then_some(&self.looks)
     }
 
     /// How many bodies a frame has. Only the heads of its files are read.
@@ -196,7 +205,8 @@ impl StoredFrames {
     /// The same frames but for some, by their numbers.
     #[must_use]
     pub fn without(&self, left_out: &[usize]) -> Self {
-        let mut kept = Self { run: self.run.clone(), times: Vec::new(), files: Default::default() };
+        let looks = self.looks.clone();
+        let mut kept = Self { run: self.run.clone(), times: Vec::new(), files: Default::default(), looks };
         for index in (0..self.len()).filter(|index| !left_out.contains(index)) {
             kept.times.push(self.times[index]);
             for (kept, files) in kept.files.iter_mut().zip(&self.files) {
@@ -234,7 +244,7 @@ pub fn examine_frame(bytes: &[u8]) -> Result<Frame, String> {
     } else if head.piece(&WALLS).is_ok_and(|piece| piece.items() > 0) {
         frame.walls = walls::read(&head.piece(&WALLS)?)?;
     } else {
-        bodies::read(&head.piece(&BODIES)?, &mut frame.bodies)?;
+        bodies::read(&head.piece(&BODIES)?, &mut frame.bodies, &|_, _| Ok(None))?;
     }
     Ok(frame)
 }

@@ -36,6 +36,7 @@ pub(super) const WALLS: Kind<Vec<Quad>> = Kind {
             put_f64(out, quads[range].iter().flat_map(|quad| quad.corners).flat_map(|x| x.to_array()));
         },
     },
+    extra: &[],
     data: &[
         VtkColumn {
             name: "id",
@@ -84,7 +85,7 @@ pub(super) const WALLS: Kind<Vec<Quad>> = Kind {
 fn half_extents(shape: &Shape) -> DVec3 {
     match shape {
         Shape::Container(container) => container.half_extents,
-        Shape::Sphere(_) | Shape::HalfSpace(_) => DVec3::ZERO,
+        _ => DVec3::ZERO,
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn quads(walls: &[FrameWall], about: &Aabb) -> Vec<Quad> {
                 let corners = face_corners(container, face).map(|x| wall.position + wall.orientation * x);
                 Quad { corners, face: Some(face), wall: wall.clone() }
             })),
-            Shape::Sphere(_) => {}
+            _ => {}
         }
     }
     quads

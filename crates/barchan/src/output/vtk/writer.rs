@@ -1,18 +1,20 @@
 //! Frames one after another, with their indexes.
 
-use super::bodies::BODIES;
+use super::bodies::{BODIES, put_worn};
 use super::contacts::CONTACTS;
-use super::format::{FrameTime, Kind};
+use super::format::{FrameTime, Kind, PutExtra};
 use super::reader::{Entry, index_entries, read_text};
+use super::shapes;
 use super::walls::{WALLS, quads};
 use crate::broad::Aabb;
-use crate::frame::{Frame, FrameWall};
+use crate::frame::{Frame, FrameWall, Looks, Worn};
 use crate::output::atomic::write_whole;
 use crate::output::human::counted;
 use crate::output::names::{is_number, partial_of};
 use crate::output::run_directory::FRAMES;
 use crate::output::{Attach, OutputError};
 use crate::scene::{Compression, Scene};
+use crate::shape::Shape;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
@@ -36,6 +38,8 @@ pub(in crate::output) const INDEXES: [&str; 3] = [PARTS[0].1, PARTS[1].1, PARTS[
 pub struct FrameOptions {
     /// Whether contacts are shown.
     pub contacts: bool,
+    /// Whether bodies tell their shapes even while all are spheres: other ranks may have others.
+    pub shapes: bool,
     /// How arrays are compressed.
     pub compression: Compression,
     /// A box about which half-spaces are cut out.
@@ -46,7 +50,8 @@ impl FrameOptions {
     /// What a scene asks for. The same on all ranks.
     pub fn of(scene: &Scene) -> Self {
         let output = &scene.output;
-        Self { contacts: output.contacts, compression: output.compression, about: scene.extent() }
+        let shapes = scene.has_shapes();
+        Self { contacts: output.contacts, shapes, compression: output.compression, about: scene.extent() }
     }
 }
 
@@ -68,6 +73,10 @@ pub struct FrameWriter {
     /// Files of bodies and contacts of an earlier run's frames, which may have been on another number of
     /// ranks. Rank 0 has them.
     earlier: [Vec<Option<String>>; 2],
+    /// What bodies look like.
+    looks: Looks,
+    /// Whether frames tell shapes from now on.
+    has_shapes: bool,
 }
 
 impl FrameWriter {
@@ -91,6 +100,8 @@ impl FrameWriter {
             wall_files: Vec::new(),
             walls: Vec::new(),
             earlier: Default::default(),
+            looks: Looks::default(),
+            has_shapes: options.shapes,
         })
     }
 
@@ -173,9 +184,11 @@ impl FrameWriter {
     /// Writes this rank's piece of the next frame, and returns where its bodies are. The frame of one
     /// rank has one piece.
     pub fn write_piece(&mut self, frame: &Frame) -> Result<PathBuf, OutputError> {
-        let path = self.piece(BODY_PART, &BODIES, &frame.bodies, frame)?;
+        let worn = self.wear(frame)?;
+        let put: PutExtra<'_> = &|column, out, range| put_worn(&worn, column, out, range);
+        let path = self.piece(BODY_PART, &BODIES, &frame.bodies, self.has_shapes.then_some(put), frame)?;
         if self.options.contacts {
-            self.piece(CONTACT_PART, &CONTACTS, &frame.contacts, frame)?;
+            self.piece(CONTACT_PART, &CONTACTS, &frame.contacts, None, frame)?;
         }
         if self.rank == 0 {
             let file = self.write_walls(frame)?;
@@ -185,11 +198,33 @@ impl FrameWriter {
         Ok(path)
     }
 
-    fn piece<T>(&self, part: usize, kind: &Kind<T>, table: &T, frame: &Frame) -> Result<PathBuf, OutputError> {
+    /// What the bodies of a frame wear, if any is not a sphere. New looks get their files.
+    fn wear(&mut self, frame: &Frame) -> Result<Vec<Worn>, OutputError> {
+        let shapes = &frame.bodies.shape;
+        self.has_shapes |= shapes.iter().any(|shape| !matches!(shape, Shape::Sphere(_)));
+        if !self.has_shapes {
+            return Ok(Vec::new());
+        }
+        let known = self.looks.list().len();
+        let worn = shapes.iter().map(|shape| self.looks.wear(shape)).collect();
+        if self.looks.list().len() > known {
+            shapes::write(&self.run, &self.looks, known, self.options.compression)?;
+        }
+        Ok(worn)
+    }
+
+    fn piece<T>(
+        &self,
+        part: usize,
+        kind: &Kind<T>,
+        table: &T,
+        extra: Option<PutExtra<'_>>,
+        frame: &Frame,
+    ) -> Result<PathBuf, OutputError> {
         let number = self.count();
         let name = if self.ranks == 1 { self.file_name(part, number) } else { piece_name(part, number, self.rank) };
         let path = self.run.join(FRAMES).join(name);
-        write_whole(&path, |file| kind.write(file, table, frame.into(), self.options.compression))?;
+        write_whole(&path, |file| kind.write_with(file, table, extra, frame.into(), self.options.compression))?;
         Ok(path)
     }
 
@@ -244,7 +279,7 @@ impl FrameWriter {
     fn put_together<T>(&self, part: usize, kind: &Kind<T>, number: usize) -> Result<(), OutputError> {
         let pieces = (0..self.ranks).map(|rank| piece_name(part, number, rank));
         let path = self.run.join(FRAMES).join(self.file_name(part, number));
-        let text = kind.pieces_text(self.moments[number], pieces);
+        let text = kind.pieces_text(self.moments[number], pieces, self.has_shapes);
         write_whole(&path, |file| file.write_all(text.as_bytes()))
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 const OPTIONS: FrameOptions = FrameOptions {
     contacts: true,
+    shapes: false,
     compression: Compression::Lz4,
     about: Aabb { low: DVec3::NEG_ONE, high: DVec3::ONE },
 };
@@ -279,4 +280,115 @@ fn a_device_in_the_place_of_a_frame_is_not_read() {
         assert_eq!(error, format!("cannot read {}: it is not a regular file", path.display()));
         fs::remove_file(&path).unwrap();
     }
+}
+
+/// A frame of spheres and other shapes.
+fn shapes() -> Frame {
+    use crate::shape::{Cuboid, Part};
+    let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|p| 0.3 * (p - 0.25));
+    let clump = |k: f64| Part::new(Shape::sphere(0.5)).at(DVec3::X * k, DQuat::IDENTITY);
+    let all = [
+        Shape::sphere(0.25),
+        Shape::cuboid(DVec3::new(0.5, 1.0, 1.5)),
+        Cuboid { half_extents: DVec3::new(0.5, 1.0, 1.5), margin: 0.25 }.into(),
+        Shape::ellipsoid(DVec3::new(0.5, 1.0, 1.5)),
+        Shape::cylinder(0.5, 1.5),
+        Shape::cone(0.5, 1.5),
+        Shape::capsule(0.5, 1.0),
+        Shape::polyhedron(corners.into()),
+        Shape::mesh(crate::shape::Surface::cuboid(DVec3::ONE)).scaled(0.5),
+        Shape::composite(vec![clump(0.5), clump(-0.5)]),
+    ];
+    let mut frame = Frame { time: 0.5, ..Frame::default() };
+    frame.bodies = super::super::bodies::tests::sample(2 * all.len());
+    for (k, shape) in frame.bodies.shape.iter_mut().enumerate() {
+        *shape = all[k % all.len()].scaled(1.0 + k as f64);
+    }
+    frame
+}
+
+/// Whether a shape that was read looks as the one that was written.
+fn looks_like(read: &Shape, written: &Shape) -> bool {
+    let extent = |shape: &Shape| {
+        let (low, high) = shape.surface().unwrap().bounds().unwrap();
+        [low, high]
+    };
+    let size = written.bounding_radius().unwrap();
+    let away = extent(read).into_iter().zip(extent(written)).map(|(a, b)| (a - b).length()).fold(0.0, f64::max);
+    let is_named = matches!(read, Shape::Mesh(_)) || read.name() == written.name();
+    is_named && away < 0.01 * size
+}
+
+#[test]
+fn shapes_read_back() {
+    let frame = shapes();
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::create(scratch.path(), OPTIONS).unwrap();
+    writer.write(&heap()).unwrap();
+    assert!(!scratch.path().join("shapes").exists(), "spheres need none");
+    writer.write(&frame).unwrap();
+    writer.write(&frame).unwrap();
+    assert_eq!(names(&scratch.path().join("shapes")).len(), 9);
+    let stored = StoredFrames::open(scratch.path()).unwrap();
+    assert!(stored.read(0).unwrap().bodies.shape.iter().all(|shape| matches!(shape, Shape::Sphere(_))));
+    for index in 1..3 {
+        let read = stored.read(index).unwrap();
+        for (a, b) in read.bodies.shape.iter().zip(&frame.bodies.shape) {
+            assert!(looks_like(a, b), "{a:?} {b:?}");
+        }
+        // What shares a surface shares it once more.
+        let at = |shape: &Shape| match shape {
+            Shape::Mesh(mesh) => Arc::as_ptr(mesh.triangles()),
+            _ => panic!("{shape:?}"),
+        };
+        assert_eq!(at(&read.bodies.shape[7]), at(&read.bodies.shape[17]));
+    }
+    // A surface that is lost leaves the ball that holds the body, and one that is damaged is named.
+    let folder = scratch.path().join("shapes");
+    let file = |name: &str| folder.join(names(&folder).into_iter().find(|file| file.contains(name)).unwrap());
+    fs::remove_file(file("polyhedron")).unwrap();
+    fs::write(file("composite"), "nothing").unwrap();
+    let error = StoredFrames::open(scratch.path()).unwrap().read(1).unwrap_err().to_string();
+    assert!(error.contains("composite.vtp: it has no appended data"), "{error}");
+    fs::remove_file(file("composite")).unwrap();
+    let read = StoredFrames::open(scratch.path()).unwrap().read(1).unwrap();
+    let radius = frame.bodies.radius(7) as f32;
+    assert_eq!(read.bodies.shape[7], Shape::sphere(radius.into()));
+}
+
+#[test]
+fn ranks_tell_shapes_if_any_of_them_may_have_some() {
+    let frame = shapes();
+    let scratch = Scratch::new();
+    let options = FrameOptions { shapes: true, ..OPTIONS };
+    let mut writers = [0, 1, 2].map(|rank| FrameWriter::on_rank(scratch.path(), options, rank, 3).unwrap());
+    for (rank, writer) in writers.iter_mut().enumerate() {
+        writer.write_piece(&share(&frame, rank)).unwrap();
+    }
+    writers[0].complete(1).unwrap();
+    let text = fs::read_to_string(scratch.path().join("frames/frame-000000.pvtp")).unwrap();
+    assert!(text.contains("Name=\"shape\"") && text.contains("Name=\"scale\""), "{text}");
+    assert_eq!(names(&scratch.path().join("shapes")).len(), 9);
+    let read = StoredFrames::open(scratch.path()).unwrap().read_bodies(0).unwrap().bodies;
+    for (id, shape) in read.id.iter().zip(&read.shape) {
+        let written = frame.bodies.id.iter().position(|other| other == id).unwrap();
+        assert!(looks_like(shape, &frame.bodies.shape[written]));
+    }
+}
+
+#[test]
+fn an_exported_file_names_the_surfaces_of_the_run() {
+    let scratch = Scratch::new();
+    let mut writer = FrameWriter::create(scratch.path(), OPTIONS).unwrap();
+    writer.write(&shapes()).unwrap();
+    let stored = StoredFrames::open(scratch.path()).unwrap();
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    crate::output::write_vtkhdf(&mut bytes, &stored).unwrap();
+    let file = barchan_hdf5::File::new(bytes.into_inner()).unwrap();
+    let numbers = file.dataset("VTKHDF/PointData/shape").unwrap().integers().unwrap();
+    let files = names(&scratch.path().join("shapes"));
+    for number in numbers.into_iter().filter(|number| *number != 0) {
+        assert!(files.iter().any(|file| file.starts_with(&format!("shape-{number:015}-"))), "{number} {files:?}");
+    }
+    assert_eq!(file.dataset("VTKHDF/PointData/scale").unwrap().shape(), [20, 3]);
 }

@@ -1,0 +1,45 @@
+//! Two surfaces of triangles: every triangle of one, as a flat solid, at the other.
+
+use super::reduce::Gathered;
+use super::solids::{Stand, mirrored};
+use super::triangles::Facet;
+use super::{ContactPoint, convex_mesh};
+use crate::shape::Scaled;
+use barchan_convex::{Core, Placed};
+use glam::DVec3;
+
+/// Calls `found` for every contact of two meshes, A and B, with a gap up to `reach`.
+pub(super) fn visit(
+    [(a, own), (b, other)]: [(&Stand<'_>, Scaled<'_>); 2],
+    reach: f64,
+    found: &mut dyn FnMut(ContactPoint),
+) {
+    // The finer one gives the triangles: its corners are what sticks out. Of two alike it is the same one whichever
+    // comes first.
+    let counts = [own, other].map(|mesh| mesh.triangles.surface.triangles.len());
+    let offset = b.x - a.x;
+    let is_later = counts[0] == counts[1] && offset[offset.abs().max_position()] < 0.0;
+    if counts[0] < counts[1] || is_later {
+        return visit([(b, other), (a, own)], reach, &mut |touch| found(mirrored(touch)));
+    }
+    let mut gathered = Gathered::new(own.triangles.surface.size() * own.scale);
+    // The box of B in the frame of A.
+    let back = a.r.transpose();
+    let turn = back * b.r;
+    let [low, high] = other.triangles.box_turned(&turn).map(|x| back * (b.x - a.x) + x * other.scale);
+    let scale = 1.0 / own.scale;
+    own.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| {
+        let Some(facet) = Facet::new(own, triangle, DVec3::ZERO) else { return };
+        let middle = (facet.corners[0] + facet.corners[1] + facet.corners[2]) / 3.0;
+        let core = Core::Triangle(facet.corners.map(|p| p - middle));
+        let solid = Placed { core, rounding: 0.0, position: a.x + a.r * middle, rotation: a.r };
+        let outward = if own.triangles.is_closed { a.r * facet.normal } else { DVec3::ZERO };
+        convex_mesh::visit((&solid, facet.number()), (b, other), reach, &mut |touch| {
+            // A closed surface touches with its outer side.
+            if touch.normal.dot(outward) <= 0.1 {
+                gathered.push(touch);
+            }
+        });
+    });
+    gathered.finish(found);
+}

@@ -1,0 +1,180 @@
+//! A triangle among its neighbours: in which directions its corners and edges may push.
+//!
+//! The points of a surface that are nearest to something lie where the way there is a normal of the surface: along the
+//! normal of a face, between those of the two faces at an edge, among those of all faces at a corner. Of the nearest points
+//! of every triangle by itself, those whose way is no such normal are only nearest because the neighbour was not looked
+//! at. That is what inner edges would trip bodies with.
+
+use crate::shape::{Scaled, Triangles};
+use barchan_mesh::NONE;
+use glam::DVec3;
+
+/// What noise may add to a direction.
+const NOISE: f64 = 1e-6;
+/// A direction with a larger cosine to the normal of a face is that normal.
+const FLAT: f64 = 1.0 - 5e-7;
+
+/// A triangle of a mesh, in the frame of the mesh and at its scale.
+#[derive(Clone, Copy)]
+pub(super) struct Facet<'a> {
+    mesh: &'a Triangles,
+    scale: f64,
+    triangle: u32,
+    pub(super) corners: [DVec3; 3],
+    /// Unit normal; towards the side that is looked from, if the mesh has no inside.
+    pub(super) normal: DVec3,
+    /// Whether it is seen from behind.
+    is_turned: bool,
+}
+
+/// The part of a triangle on which a point lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Its inside.
+    Face,
+    /// The edge from this corner to the next.
+    Edge(usize),
+    /// A corner.
+    Corner(usize),
+}
+
+impl<'a> Facet<'a> {
+    /// A triangle as seen from a point; `None` if it has no area.
+    pub(super) fn new(mesh: Scaled<'a>, triangle: u32, seen_from: DVec3) -> Option<Self> {
+        let corners = corners(mesh.triangles, triangle).map(|p| p * mesh.scale);
+        let normal = face_normal(corners)?;
+        // A sheet has no inside: it holds from both sides.
+        let is_turned = !mesh.triangles.is_closed && (seen_from - corners[0]).dot(normal) < 0.0;
+        let normal = if is_turned { -normal } else { normal };
+        Some(Self { mesh: mesh.triangles, scale: mesh.scale, triangle, corners, normal, is_turned })
+    }
+
+    /// A number that the triangle's features have in common.
+    pub(super) fn number(&self) -> u32 {
+        self.triangle
+    }
+
+    /// The point nearest to another one, and where on the triangle it lies.
+    pub(super) fn nearest(&self, x: DVec3) -> (DVec3, Place) {
+        let [p, q, r] = self.corners;
+        // Voronoi regions of the corners, then of the edges (Ericson 2005, 5.1.5).
+        let (pq, pr, px) = (q - p, r - p, x - p);
+        let (d1, d2) = (pq.dot(px), pr.dot(px));
+        if d1 <= 0.0 && d2 <= 0.0 {
+            return (p, Place::Corner(0));
+        }
+        let qx = x - q;
+        let (d3, d4) = (pq.dot(qx), pr.dot(qx));
+        if d3 >= 0.0 && d4 <= d3 {
+            return (q, Place::Corner(1));
+        }
+        let vc = d1 * d4 - d3 * d2;
+        if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+            return (p + pq * (d1 / (d1 - d3)), Place::Edge(0));
+        }
+        let rx = x - r;
+        let (d5, d6) = (pq.dot(rx), pr.dot(rx));
+        if d6 >= 0.0 && d5 <= d6 {
+            return (r, Place::Corner(2));
+        }
+        let vb = d5 * d2 - d1 * d6;
+        if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
+            return (p + pr * (d2 / (d2 - d6)), Place::Edge(2));
+        }
+        let va = d3 * d6 - d5 * d4;
+        if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
+            return (q + (r - q) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), Place::Edge(1));
+        }
+        let height = px.dot(self.normal);
+        (x - self.normal * height, Place::Face)
+    }
+
+    /// Where on the triangle one of its points lies, to within a slack.
+    pub(super) fn place(&self, point: DVec3, slack: f64) -> Place {
+        let c = self.corners;
+        if let Some(k) = (0..3).find(|&k| c[k].distance_squared(point) <= slack * slack) {
+            return Place::Corner(k);
+        }
+        let off = |k: usize| {
+            let along = c[(k + 1) % 3] - c[k];
+            (point - c[k]).cross(along).length() / along.length()
+        };
+        (0..3).find(|&k| off(k) <= slack).map_or(Place::Face, Place::Edge)
+    }
+
+    /// Whether a unit vector that leads away from the surface is a normal of it at this place.
+    pub(super) fn is_normal(&self, d: DVec3, place: Place) -> bool {
+        if d.dot(self.normal) > FLAT {
+            return true;
+        }
+        match place {
+            Place::Face => d.dot(self.normal) > 0.0,
+            Place::Edge(k) => {
+                let [from, to] = [self.corners[k], self.corners[(k + 1) % 3]];
+                let along = (to - from).normalize_or_zero();
+                let other =
+                    Some(self.mesh.topology.neighbour(self.triangle as usize, k)).filter(|&other| other != NONE);
+                let own = outward(along, self.corners[(k + 2) % 3] - from);
+                self.leaves(d, own)
+                    && other.is_none_or(|other| {
+                        let [i, j] = self.edge(k);
+                        let tip = self.mesh.surface.triangles[other as usize].into_iter().find(|&v| v != i && v != j);
+                        let tip = tip.map_or(from, |v| self.scaled(v));
+                        self.leaves(d, outward(along, tip - from)) && self.is_outside(d, other)
+                    })
+            }
+            Place::Corner(k) => {
+                let v = self.mesh.surface.triangles[self.triangle as usize][k];
+                let x = self.corners[k];
+                let leads_back = |&w: &u32| d.dot((self.scaled(w) - x).normalize_or_zero()) <= NOISE;
+                self.mesh.topology.ends(v).iter().all(leads_back)
+                    && self.mesh.topology.fan(v).iter().any(|&t| self.is_outside(d, t))
+            }
+        }
+    }
+
+    /// Whether a direction does not lead over a face, which lies the other way from its edge.
+    fn leaves(&self, d: DVec3, outward: DVec3) -> bool {
+        d.dot(outward) >= -NOISE
+    }
+
+    /// Whether a direction leads to the outer side of another triangle, where there is one.
+    fn is_outside(&self, d: DVec3, triangle: u32) -> bool {
+        if !self.mesh.is_closed {
+            return true;
+        }
+        d.dot(self.mesh.topology.normal(triangle as usize)) >= -NOISE || d.dot(self.normal) >= -NOISE
+    }
+
+    /// The numbers of the two corners of an edge.
+    fn edge(&self, k: usize) -> [u32; 2] {
+        let corners = self.mesh.surface.triangles[self.triangle as usize];
+        [corners[k], corners[(k + 1) % 3]]
+    }
+
+    /// A vertex at the scale of this triangle.
+    fn scaled(&self, vertex: u32) -> DVec3 {
+        self.mesh.surface.vertices[vertex as usize] * self.scale
+    }
+
+    /// Its three corners, anticlockwise about the normal.
+    pub(super) fn seen(&self) -> [DVec3; 3] {
+        let [p, q, r] = self.corners;
+        if self.is_turned { [p, r, q] } else { [p, q, r] }
+    }
+}
+
+/// The corners of a triangle at scale 1.
+fn corners(mesh: &Triangles, triangle: u32) -> [DVec3; 3] {
+    mesh.surface.triangles[triangle as usize].map(|v| mesh.surface.vertices[v as usize])
+}
+
+/// The unit normal of a triangle; `None` if it has no area.
+fn face_normal([p, q, r]: [DVec3; 3]) -> Option<DVec3> {
+    (q - p).cross(r - p).try_normalize()
+}
+
+/// The unit vector in the plane of a triangle that leads out of it across an edge, from the way to the third corner.
+fn outward(along: DVec3, to_tip: DVec3) -> DVec3 {
+    -to_tip.reject_from_normalized(along).normalize_or_zero()
+}

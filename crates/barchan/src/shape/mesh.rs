@@ -1,0 +1,279 @@
+//! A surface of triangles, which a scene lists or takes from a file: of any form where it is fixed or moved as
+//! prescribed, closed where forces move it. If a scene asks for it, a closed one becomes convex parts.
+
+use super::composite::Part;
+use super::{Form, Polyhedron, Solid, from_file};
+use barchan_convex::Hull;
+use barchan_mesh::{MeshFault, Moments, Surface, Topology, Tree, convex_hull, decompose};
+use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
+
+/// How much of its volume a convex part may have beyond the mesh.
+const CONCAVITY: f64 = 0.01;
+
+/// A surface of triangles.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "MeshText", into = "MeshText")]
+pub struct Mesh {
+    text: MeshText,
+    /// Made when it is first asked for.
+    made: OnceLock<Result<Arc<Triangles>, (&'static str, String)>>,
+}
+
+/// What a scene says of a mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeshText {
+    /// An STL, OBJ or PLY file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The corners of triangles, if there is no file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vertices: Vec<DVec3>,
+    /// Three indices of vertices each, anticlockwise as seen from outside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub triangles: Vec<[u32; 3]>,
+    /// A factor on all vertices.
+    #[serde(default = "super::one")]
+    pub scale: f64,
+    /// Into how many convex parts a closed mesh is cut, at most; 0 to keep its triangles.
+    #[serde(default)]
+    pub convex_parts: u32,
+}
+
+/// Triangles at scale 1, and what is known of them. Many bodies share it.
+#[derive(Debug)]
+pub struct Triangles {
+    /// The triangles.
+    pub(crate) surface: Surface,
+    /// Where in space each of them is.
+    pub(crate) tree: Tree,
+    /// Who its neighbours are.
+    pub(crate) topology: Topology,
+    /// The convex hull, which is all that planes ask for, about its own middle,
+    pub(crate) hull: Hull,
+    /// which is here. A flat mesh has none.
+    pub(crate) centre: DVec3,
+    /// Whether it has an inside.
+    pub(crate) is_closed: bool,
+    /// Why it has none, in words.
+    fault: Option<String>,
+    moments: Option<Moments>,
+    parts: Vec<Part>,
+    low: DVec3,
+    high: DVec3,
+    reach: f64,
+}
+
+/// Triangles, and a factor on their lengths.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaled<'a> {
+    /// At scale 1.
+    pub triangles: &'a Triangles,
+    /// The factor.
+    pub scale: f64,
+}
+
+impl Triangles {
+    /// A surface, and its convex parts if it is to be taken by these.
+    pub(super) fn new(surface: Surface, parts: Vec<Part>) -> Self {
+        let fault = surface.faults().into_iter().find(MeshFault::forbids_volume).map(|fault| fault.to_string());
+        let is_closed = fault.is_none();
+        let moments = is_closed.then(|| Moments::of_surface(&surface));
+        let (low, high) = surface.bounds().unwrap_or_default();
+        let reach = surface.vertices.iter().map(|p| p.length()).fold(0.0, f64::max);
+        let centre = 0.5 * (low + high);
+        // A flat mesh lies on one side of a plane or the other with all its vertices: its corners are enough.
+        let hull = match convex_hull(&surface.vertices) {
+            Ok(hull) => Hull::new(hull.points.iter().map(|p| *p - centre).collect(), &hull.faces),
+            Err(_) => Hull::new(surface.vertices.iter().map(|p| *p - centre).collect(), surface.triangles.iter()),
+        };
+        let tree = Tree::build(&surface);
+        let topology = Topology::build(&surface);
+        Self { tree, topology, surface, hull, centre, is_closed, fault, moments, parts, low, high, reach }
+    }
+
+    /// The area of all triangles.
+    fn area(&self) -> f64 {
+        (0..self.surface.triangles.len()).map(|t| 0.5 * self.surface.doubled_area(t).length()).sum()
+    }
+
+    /// The lowest and the highest corner of a box that holds it when it is turned by r.
+    pub(crate) fn box_turned(&self, r: &DMat3) -> [DVec3; 2] {
+        let middle = *r * (0.5 * (self.low + self.high));
+        let half = 0.5 * (self.high - self.low);
+        let half = r.x_axis.abs() * half.x + r.y_axis.abs() * half.y + r.z_axis.abs() * half.z;
+        [middle - half, middle + half]
+    }
+
+    /// Its convex parts; none if it is taken by its triangles.
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The same in another frame: a point p is there where `turn`·(p − `origin`) is.
+    fn in_frame(&self, origin: DVec3, turn: DQuat) -> Self {
+        let parts = self.parts.iter().map(|part| part.in_frame(origin, turn)).collect();
+        Self::new(self.surface.mapped(|p| turn * (p - origin)), parts)
+    }
+}
+
+impl From<MeshText> for Mesh {
+    fn from(text: MeshText) -> Self {
+        Self { text, made: OnceLock::new() }
+    }
+}
+
+impl From<Mesh> for MeshText {
+    fn from(mesh: Mesh) -> Self {
+        mesh.text
+    }
+}
+
+impl PartialEq for Mesh {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.made.get(), other.made.get()) {
+            (Some(Ok(a)), Some(Ok(b))) => {
+                self.text.scale == other.text.scale && (Arc::ptr_eq(a, b) || a.surface == b.surface)
+            }
+            _ => self.text == other.text,
+        }
+    }
+}
+
+impl Mesh {
+    /// Triangles with their corners, anticlockwise as seen from outside.
+    pub fn new(surface: Surface) -> Self {
+        let Surface { vertices, triangles } = surface;
+        MeshText { file: None, vertices, triangles, scale: 1.0, convex_parts: 0 }.into()
+    }
+
+    /// Triangles that are only looked at, whatever faults they have, and what is said to be their reach if that is more.
+    /// Their corners must be finite.
+    pub(crate) fn to_be_seen(surface: Surface, reach: f64) -> Self {
+        let triangles = Triangles::new(surface, Vec::new());
+        let reach = triangles.reach.max(reach);
+        Self::of(Arc::new(Triangles { reach, ..triangles }), 1.0)
+    }
+
+    /// Of what was made before, at another scale.
+    pub(crate) fn of(triangles: Arc<Triangles>, scale: f64) -> Self {
+        let text = MeshText { file: None, vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts: 0 };
+        Self { text, made: OnceLock::from(Ok(triangles)) }
+    }
+
+    /// Why it encloses no volume, if that is so.
+    pub fn open_because(&self) -> Option<&str> {
+        self.triangles().fault.as_deref()
+    }
+
+    /// What a scene says of it.
+    pub fn text(&self) -> &MeshText {
+        &self.text
+    }
+
+    /// The factor on all lengths; parts have it in themselves.
+    pub(crate) fn scale(&self) -> f64 {
+        if self.triangles().parts.is_empty() { self.text.scale } else { 1.0 }
+    }
+
+    /// At scale 1, or what is wrong.
+    fn made(&self) -> &Result<Arc<Triangles>, (&'static str, String)> {
+        self.made.get_or_init(|| {
+            let MeshText { file, vertices, triangles, convex_parts, scale } = &self.text;
+            let key = if file.is_some() { "file" } else { "triangles" };
+            let surface = match file {
+                Some(file) => from_file(file).map_err(|message| (key, message))?,
+                None => Surface { vertices: vertices.clone(), triangles: triangles.clone() },
+            };
+            if let Some(fault) = surface.faults().iter().find(|fault| fault.forbids_surface()) {
+                return Err((key, fault.to_string()));
+            }
+            if *convex_parts == 0 {
+                return Ok(Arc::new(Triangles::new(surface, Vec::new())));
+            }
+            // Parts have their size in themselves.
+            let surface = surface.mapped(|p| p * *scale);
+            let hulls =
+                decompose(&surface, *convex_parts, CONCAVITY).map_err(|error| ("convex_parts", error.to_string()))?;
+            let part = |hull: barchan_mesh::Polyhedron| Part::new(Polyhedron::new(hull.points, 0.0).into());
+            let parts = hulls.into_iter().map(part).collect();
+            Ok(Arc::new(Triangles::new(surface, parts)))
+        })
+    }
+
+    /// At scale 1.
+    ///
+    /// # Panics
+    /// If it has faults.
+    pub(crate) fn triangles(&self) -> &Arc<Triangles> {
+        match self.made() {
+            Ok(triangles) => triangles,
+            Err((key, message)) => panic!("a mesh that has faults is asked for its form: {key}: {message}"),
+        }
+    }
+
+    /// The same, a factor larger. Triangles are shared, unless there are parts.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        let triangles = self.triangles();
+        if triangles.parts.is_empty() {
+            return Self::of(triangles.clone(), self.scale() * factor);
+        }
+        let parts = triangles.parts.iter().map(|part| part.scaled(factor)).collect();
+        Self::of(Arc::new(Triangles::new(triangles.surface.mapped(|p| p * factor), parts)), 1.0)
+    }
+
+    /// The same in the frame of its principal axes.
+    pub(crate) fn in_frame(&self, origin: DVec3, turn: DQuat) -> Self {
+        let scale = self.scale();
+        Self::of(Arc::new(self.triangles().in_frame(origin / scale, turn)), scale)
+    }
+}
+
+impl Form for Mesh {
+    fn faults(&self) -> Vec<(&'static str, String)> {
+        let MeshText { file, vertices, triangles, scale, .. } = &self.text;
+        let mut faults = Vec::new();
+        super::close::positive("scale", *scale, &mut faults);
+        if self.made.get().is_none() && file.is_some() != (vertices.is_empty() && triangles.is_empty()) {
+            let found = if file.is_some() { "both are given" } else { "neither is given" };
+            faults.push(("triangles", format!("a mesh has vertices and triangles, or a file: {found}")));
+        }
+        if faults.is_empty() {
+            faults.extend(self.made().as_ref().err().cloned());
+        }
+        faults
+    }
+
+    fn solid(&self) -> Solid<'_> {
+        let triangles = self.triangles();
+        if triangles.parts.is_empty() {
+            Solid::Triangles(Scaled { triangles, scale: self.scale() })
+        } else {
+            Solid::Parts(&triangles.parts)
+        }
+    }
+
+    fn reach(&self) -> f64 {
+        self.triangles().reach * self.scale()
+    }
+
+    /// About half the thickness: volume over surface, as of a plate; infinite for what has no inside.
+    fn size(&self) -> f64 {
+        let triangles = self.triangles();
+        triangles.moments.map_or(f64::INFINITY, |moments| self.scale() * moments.volume / triangles.area())
+    }
+
+    fn half_box(&self, r: &DMat3) -> [DVec3; 2] {
+        self.triangles().box_turned(r).map(|x| x * self.scale())
+    }
+
+    fn moments(&self) -> Option<Moments> {
+        self.triangles().moments.map(|moments| moments.scaled(self.scale()))
+    }
+
+    fn surface(&self) -> Surface {
+        self.triangles().surface.mapped(|p| p * self.scale())
+    }
+}
