@@ -44,6 +44,20 @@ export BARCHAN_PICTURES=${BARCHAN_PICTURES:-$(mktemp -d -t barchan-browser-XXXXX
 "$BARCHAN" run sedimentation --set bodies=1200 --set output.frame_interval=0.05 --time 0.35 --ranks 2 \
     --set 'lattice.0.radius={uniform=[0.007,0.01]}' --out "$work/whole" --quiet >/dev/null
 "$BARCHAN" run packing --set bodies=200 --set solver.max_iterations=3 --steps 800 --out "$work/missed" --quiet >/dev/null
+# A box, a capsule and a mesh that stay where they are, and a ball that falls.
+cat >"$work/shapes.toml" <<'SCENE'
+name = "shapes"
+time = { step = 0.001, end = 1000.0 }
+output.frame_interval = 0.01
+body = [
+    { shape.half-space = {} },
+    { shape.box = { half_extents = [0.1, 0.15, 0.05] }, position = [0, 0, 0.3], motion = "fixed" },
+    { shape.capsule = { radius = 0.06, half_height = 0.12 }, position = [0.5, 0, 0.3], motion = "fixed" },
+    { shape.mesh = { vertices = [[-0.2, -0.2, -0.15], [0.2, -0.2, -0.15], [0.2, 0.2, -0.15], [-0.2, 0.2, -0.15], [0, 0, 0.15]], triangles = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]] }, position = [1, 0, 0.3] },
+    { shape.sphere.radius = 0.05, position = [0.25, 0, 0.4] },
+]
+SCENE
+"$BARCHAN" run "$work/shapes.toml" --time 0.05 --out "$work/shapes" --quiet >/dev/null
 # A run that was killed, with a description that tries to leave its place.
 "$BARCHAN" run packing --set bodies=100 --steps 100 --out "$work/nasty" --no-report --quiet \
     --set 'description="</script><script>globalThis.evil = 1</script><img src=x onerror=evil()>"' >/dev/null

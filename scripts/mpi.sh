@@ -131,7 +131,7 @@ proves() {
 # The same rows whatever the number of ranks, a piece of each frame a rank, and one voice.
 runs() {
     local count=$1 verdict=ok out=$work/run-$1
-    barchan "$count" granular-gas --set nx=8 --set ny=7 --set nz=6 --steps 60 --solver apgd --threads 1 \
+    barchan "$count" granular-gas --set clumps=0 --set nx=8 --set ny=7 --set nz=6 --steps 60 --solver apgd --threads 1 \
         --json --quiet --out "$out" || verdict=failed
     if [ "$(wc -l <"$work/out")" -ne 1 ] || ! grep -q "\"ranks\":$count," "$work/out"; then
         verdict=failed
@@ -183,7 +183,7 @@ homes() {
     local rank
     for rank in 0 1 2; do
         mkdir -p "$HOMES/$rank"
-        "$binary" new granular-gas --set nx=8 --set ny=7 --set nz=6 --set solver.name=apgd >"$HOMES/$rank/scene.toml"
+        "$binary" new granular-gas --set clumps=0 --set nx=8 --set ny=7 --set nz=6 --set solver.name=apgd >"$HOMES/$rank/scene.toml"
     done
 }
 

@@ -8,6 +8,7 @@ import { Checks } from "./check.js";
 import { comesBack, runUnderWay, shortRun } from "./follow.js";
 import { foreignPage, liveScene, storedRun } from "./live.js";
 import { missedReport, nastyReport, oddReport, wholeReport } from "./report.js";
+import { shapesLive, shapesReport } from "./shapes.js";
 
 const runs = process.argv[2], barchan = process.env.BARCHAN;
 if (!runs || !barchan) {
@@ -21,6 +22,8 @@ const PAGES = [
     ["a report of a killed run", (browser, checks) => nastyReport(browser, join(runs, "nasty"), checks)],
     ...["frameless", "stepless", "not-finite", "one-body", "no-contacts"].map((name) =>
         [`a report (${name})`, (browser, checks) => oddReport(browser, join(runs, name), checks)]),
+    ["a report of shapes", (browser, checks) => shapesReport(browser, join(runs, "shapes"), checks)],
+    ["the live page of shapes", (browser, checks) => shapesLive(browser, barchan, join(runs, "shapes.toml"), checks)],
     ["the live page", (browser, checks) => liveScene(browser, barchan, checks)],
     ["the live page and a foreign one", (browser, checks) => foreignPage(browser, barchan, checks)],
     ["the live page of a run directory", (browser, checks) => storedRun(browser, barchan, join(runs, "whole"), checks)],

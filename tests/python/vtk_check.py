@@ -29,6 +29,7 @@ import pyvista
 from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline
 from vtkmodules.vtkIOHDF import vtkHDFReader
 from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
+from vtkmodules.vtkRenderingCore import vtkGlyph3DMapper
 
 # Name, components, and type of every field that the bodies of a frame must carry.
 FIELDS = {
@@ -43,6 +44,12 @@ FIELDS = {
     "motion": (1, np.int32),
     "speed": (1, np.float32),
     "rank": (1, np.int32),
+}
+
+# What frames with other shapes than spheres have beside them.
+SHAPE_FIELDS = {
+    "shape": (1, np.int64),
+    "scale": (3, np.float32),
 }
 
 # The same for contacts and walls, which have them on their cells.
@@ -104,6 +111,55 @@ def check_fields(data, expected, n, name):
         check(np.isfinite(values).all(), f"{name}: a value of {field} is not finite")
 
 
+def fields_of(frame):
+    """The fields of a frame: those with shapes have more."""
+    return FIELDS | SHAPE_FIELDS if "shape" in frame.point_data else FIELDS
+
+
+def check_shapes(frame, run, name):
+    """Draws every body that is not a sphere as a glyph, as the script for ParaView does, and checks where it is."""
+    if "shape" not in frame.point_data:
+        return
+    files = sorted((run / "shapes").glob("shape-*.vtp"))
+    numbers = [int(file.name.split("-")[1]) for file in files]
+    data = {field: np.asarray(frame.point_data[field]) for field in ("shape", "scale", "radius", "orientation")}
+    solid = data["shape"] != 0
+    check(set(data["shape"][solid].tolist()) <= set(numbers), f"{name}: a shape without a file")
+    check(np.allclose(data["scale"][~solid], data["radius"][~solid, None]), f"{name}: the scale of a sphere")
+    surfaces = [pyvista.read(str(file)) for file in files]
+    for k, surface in enumerate(surfaces):
+        check(surface.n_cells > 0 and surface.n_points == 3 * surface.n_cells, f"{files[k].name}: no triangles")
+    for i in np.flatnonzero(solid)[:200]:
+        one = pyvista.PolyData(frame.points[i : i + 1].copy())
+        place = numbers.index(data["shape"][i])
+        x, y, z, w = data["orientation"][i].astype(float)
+        one["glyph"] = np.array([place], dtype=np.int32)
+        one["turn"], one["scale"] = np.array([[w, x, y, z]]), data["scale"][i : i + 1].astype(float)
+        mapper = vtkGlyph3DMapper()
+        mapper.SetInputData(one)
+        mapper.SetSourceData(surfaces[place])
+        mapper.SetOrientationArray("turn")
+        mapper.SetOrientationModeToQuaternion()
+        mapper.SetScaleArray("scale")
+        mapper.SetScaleModeToScaleByVectorComponents()
+        mapper.SetScaleFactor(1.0)
+        # The same by hand.
+        turn = np.array([
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ])
+        corners = (surfaces[place].points * data["scale"][i]) @ turn.T + frame.points[i]
+        bounds = np.array(mapper.GetBounds()).reshape(3, 2)
+        low, high, radius = corners.min(axis=0), corners.max(axis=0), data["radius"][i]
+        # VTK takes the box about a source, and turns that.
+        within = (bounds[:, 0] <= low + 1e-5 * radius).all() and (bounds[:, 1] >= high - 1e-5 * radius).all()
+        check(within, f"{name}: the glyph of body {i} is elsewhere: {bounds.tolist()}, {low}, {high}")
+        far = np.linalg.norm(corners - frame.points[i], axis=1).max()
+        check(0.8 * radius < far < 1.0001 * radius, f"{name}: body {i} reaches {far}, not {radius}")
+    print(f"{name}: {int(solid.sum())} bodies with {len(files)} surfaces")
+
+
 def check_moment(frame, name, time):
     """Checks the field data."""
     stored = frame.field_data.get("TimeValue", [np.nan])[0]
@@ -134,7 +190,7 @@ def check_frame(frame, name, time, points, ranks):
     check(np.isfinite(frame.points).all(), f"{name}: a position is not finite")
     check(frame.points.dtype == np.float64, f"{name}: positions are {frame.points.dtype}, not float64")
     check_moment(frame, name, time)
-    check_fields(frame.point_data, FIELDS, n, name)
+    check_fields(frame.point_data, fields_of(frame), n, name)
     if failures:
         return
     radius, velocity, ids = (np.asarray(frame.point_data[f]) for f in ("radius", "velocity", "id"))
@@ -214,11 +270,13 @@ def check_vtkhdf(path, run, frames):
         check(np.array_equal(step.verts, frame.verts), f"{name}: other vertices than {listed}")
         check(step.points.dtype == np.float64, f"{name}: positions are {step.points.dtype}, not float64")
         check(np.array_equal(step.points, frame.points), f"{name}: other positions than {listed}")
-        check_fields(step.point_data, FIELDS, frame.n_points, name)
-        for field in set(FIELDS) & set(step.point_data.keys()):
+        check_fields(step.point_data, fields_of(frame), frame.n_points, name)
+        for field in set(fields_of(frame)) & set(step.point_data.keys()):
             ours, theirs = (np.asarray(data.point_data[field]) for data in (step, frame))
             # These two are computed once more, from numbers of seven digits.
-            slack = {"orientation": (0, 2e-7), "speed": (2e-7, 0)}.get(field, (0, 0))
+            # Radii of rounded shapes come from their surfaces.
+            rounded = {field: (5e-3, 0) for field in ("radius", "diameter", "scale") if "shape" in frame.point_data}
+            slack = (rounded | {"orientation": (0, 2e-7), "speed": (2e-7, 0)}).get(field, (0, 0))
             same = ours.shape == theirs.shape and np.allclose(ours, theirs, *slack)
             check(same, f"{name}: another {field} than {listed}")
         stored = [np.asarray(data.field_data.get("step", [-1])).tolist() for data in (step, frame)]
@@ -262,6 +320,7 @@ def check_script(path):
     """Checks that the script for ParaView is Python, and names arrays that there are."""
     names = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
     check({"radius", "speed"} <= names & FIELDS.keys(), f"{path.name}: bodies are not drawn by what they have")
+    check({"glyph", "glyph_turn", "glyph_scale"} <= names, f"{path.name}: shapes are not drawn")
     check("normal_impulse" in names & CONTACT_FIELDS.keys(), f"{path.name}: contacts are not coloured")
 
 
@@ -292,6 +351,7 @@ def main():
             continue
         bodies = read(path)
         check_frame(bodies, path.name, time, arguments.points, arguments.ranks)
+        check_shapes(bodies, arguments.run, path.name)
         if walls:
             quads = read(arguments.run / walls[k][1])
             check_walls(quads, walls[k][1])

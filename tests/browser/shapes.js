@@ -1,0 +1,86 @@
+// Bodies that are not spheres: in a report and on the live page, by their pixels.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { open, screenshot } from "./browser.js";
+import { socketOf, view } from "./command.js";
+import { look } from "./pixels.js";
+
+// Looks at the bodies of one kind alone, from along y: the box about their pixels, in metres about the middle of the
+// first of them, and which part of that box they fill.
+async function alone(page, kind) {
+    return page.evaluate((kind) => {
+        const { viewer } = barchan, bodies = [...viewer.bodies.values()];
+        const one = bodies.find((each) => each.kind.kind === kind);
+        bodies.forEach((each) => (each.mesh.visible = each === one));
+        viewer.walls.group.visible = false;
+        const { place } = one.kind.columns, radius = place.at(0, 3), far = 40 * radius;
+        const at = new THREE.Vector3(place.at(0, 0), place.at(0, 1), place.at(0, 2));
+        viewer.camera.position.set(at.x, at.y - far, at.z);
+        viewer.orbit.target.copy(at);
+        viewer.camera.lookAt(at);
+        const { fov } = viewer.camera;
+        viewer.camera.fov = (2 * Math.atan(2 / 40) * 180) / Math.PI;
+        viewer.render();
+        const copy = new OffscreenCanvas(viewer.canvas.width, viewer.canvas.height), c = copy.getContext("2d");
+        c.drawImage(viewer.canvas, 0, 0);
+        const { data, width, height } = c.getImageData(0, 0, copy.width, copy.height);
+        const metre = height / (4 * radius);
+        let count = 0, low = [Infinity, Infinity], high = [-Infinity, -Infinity];
+        for (let i = 0; i < data.length; i += 4) {
+            if (Math.abs(data[i] - data[0]) + Math.abs(data[i + 1] - data[1]) + Math.abs(data[i + 2] - data[2]) <= 24) continue;
+            const p = [((i / 4) % width) - width / 2, height / 2 - Math.floor(i / 4 / width)].map((x) => x / metre);
+            count += 1;
+            low = low.map((x, k) => Math.min(x, p[k]));
+            high = high.map((x, k) => Math.max(x, p[k]));
+        }
+        const size = high.map((x, k) => x - low[k]), looks = barchan.isSolid(one.kind);
+        const direction = new THREE.Vector3(0, 1, 0);
+        const hit = one.hit(viewer.camera.position, direction, viewer.slicePlane());
+        viewer.camera.fov = fov;
+        bodies.forEach((each) => (each.mesh.visible = true));
+        viewer.walls.group.visible = true;
+        viewer.resetView();
+        return { size, filled: count / metre ** 2 / (size[0] * size[1]), depth: far - hit.distance, looks };
+    }, kind);
+}
+
+// Sizes across x and z, the part of them that is filled, and how far the middle stands out towards the eye.
+const EXPECTED = {
+    box: { size: [0.2, 0.1], filled: [0.97, 1.03], depth: 0.15 },
+    capsule: { size: [0.12, 0.36], filled: [0.88, 0.97], depth: 0.06 },
+    mesh: { size: [0.4, 0.3], filled: [0.45, 0.55], depth: null },
+};
+
+async function shapes(page, checks) {
+    for (const [kind, { size, filled, depth }] of Object.entries(EXPECTED)) {
+        const seen = await alone(page, kind);
+        checks.that(seen.looks, `the ${kind} has a surface`);
+        const near = (a, b) => Math.abs(a - b) < 0.04 * Math.max(...size);
+        checks.that(seen.size.every((x, k) => near(x, size[k])), `the ${kind} has its size`, seen);
+        checks.that(seen.filled > filled[0] && seen.filled < filled[1], `the ${kind} has its outline`, seen);
+        if (depth !== null) checks.that(Math.abs(seen.depth - depth) < 0.01, `a ray meets the ${kind} where it is`, seen);
+    }
+}
+
+// A report of bodies of many shapes that are fixed where they stand.
+export async function shapesReport(browser, directory, checks) {
+    const { page, troubles, close } = await open(browser, pathToFileURL(join(directory, "report.html")).href);
+    const first = await look(page);
+    checks.that(first.share > 0.005 && first.colours > 50, "the canvas shows bodies", first);
+    await screenshot(page, "report-shapes");
+    await shapes(page, checks);
+    checks.that(troubles().length === 0, "no errors", troubles());
+    await close();
+}
+
+// The same scene under way.
+export async function shapesLive(browser, barchan, scene, checks) {
+    const { address, end } = await view(barchan, scene, "--paused");
+    const { page, troubles, close } = await open(browser, address, { allowed: (url) => url === socketOf(address) });
+    await page.waitForFunction(() => barchan.live.frames > 0, null, { timeout: 30_000 });
+    await shapes(page, checks);
+    await screenshot(page, "live-shapes");
+    checks.that(troubles().length === 0, "no errors", troubles());
+    await close();
+    await end();
+}
