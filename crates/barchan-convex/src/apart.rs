@@ -33,7 +33,7 @@ mod tests {
         let mut counts = [0; 2];
         for k in 0..2000u32 {
             let t = f64::from(k);
-            let position = DVec3::new((0.7 * t).sin(), (1.1 * t).cos(), (1.7 * t).sin()) * 1.3;
+            let position = DVec3::new((0.7 * t).sin(), (1.1 * t).cos(), (1.7 * t).sin());
             let rotation = DMat3::from_quat(DQuat::from_xyzw(t.sin(), t.cos(), (0.3 * t).sin(), 0.5).normalize());
             let b = Placed { core: Core::Cylinder { radius: 0.2, half: 0.4 }, rounding: 0.0, position, rotation };
             let gap = closest(&a, &b, f64::INFINITY).map_or(f64::INFINITY, |found| found.gap);

@@ -95,11 +95,23 @@ fn mass(scene: &Scene, body: &BodySpec) -> String {
     }
 }
 
-/// What is much larger than what there is most of.
-pub(super) fn warnings(scene: &Scene, groups: &[Group<'_>]) -> Vec<String> {
+/// The radius that half of the moving bodies do not exceed.
+fn grain_radius(groups: &[Group<'_>]) -> Option<f64> {
     let moving = groups.iter().filter(|group| group.motion == Motion::Dynamic);
-    let grains = moving.max_by_key(|group| group.count).and_then(|group| group.radii);
-    let Some([_, grain]) = grains.filter(|radii| radii[1] > 0.0) else { return Vec::new() };
+    let mut radii: Vec<(f64, u64)> = moving.filter_map(|group| Some((group.radii?[1], group.count))).collect();
+    radii.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = radii.iter().map(|&(_, count)| count).sum::<u64>().div_ceil(2);
+    let mut below = 0;
+    let middle = radii.iter().find(|&&(_, count)| {
+        below += count;
+        below >= half
+    });
+    middle.map(|&(radius, _)| radius).filter(|&radius| radius > 0.0)
+}
+
+/// What is much larger than the grains.
+pub(super) fn warnings(scene: &Scene, groups: &[Group<'_>]) -> Vec<String> {
+    let Some(grain) = grain_radius(groups) else { return Vec::new() };
     let ratio = |body: &BodySpec| body.shape.form().map_or(0.0, Form::reach) / grain;
     let large = scene.body.iter().enumerate().filter(|(_, body)| ratio(body) >= SUSPICIOUS);
     let words = |(k, body): (usize, &BodySpec)| {

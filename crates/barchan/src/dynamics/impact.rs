@@ -30,9 +30,13 @@ pub const PASSES: usize = 64;
 const TOGETHER: f64 = 1e-3;
 /// Approach that is rounding, in speeds of the bodies.
 const ROUNDING: f64 = 1e-9;
-/// Sweeps over impacts that act on the same bodies, and the change at which they end, of the largest.
+/// Sweeps of a pass over impacts that act on the same bodies, and the change at which they end, of the largest.
 const SWEEPS: usize = 200;
 const STILL: f64 = 1e-10;
+/// Sweeps of all passes of a step, and what each pass has beyond them: bodies that are pressed into each other would
+/// otherwise sweep for ever over impacts that do not agree.
+const SWEEPS_OF_STEP: usize = 1000;
+const LEAST_SWEEPS: usize = 4;
 
 /// What the passes read.
 #[derive(Clone, Copy)]
@@ -96,6 +100,8 @@ pub struct Impacts {
     load: Vec<u32>,
     closing: Vec<Vec<Closing>>,
     impacts: Vec<Impact>,
+    /// What is left of the sweeps of this step.
+    sweeps_left: usize,
 }
 
 impl Impacts {
@@ -115,6 +121,7 @@ impl Impacts {
         self.load.resize(n, 0);
         self.closing.iter_mut().for_each(Vec::clear);
         self.impacts.clear();
+        self.sweeps_left = SWEEPS_OF_STEP;
     }
 
     /// Nothing bounces in this step.
@@ -218,7 +225,8 @@ impl Impacts {
         let mut largest = impacts.iter_mut().map(|impact| self.relax(bodies, impact)).fold(0.0, f64::max);
         let shares =
             |load: &[u32], impact: &Impact| impact.bodies.iter().any(|&j| load[j] > 1 && bodies.inverse_mass[j] > 0.0);
-        for _ in 0..SWEEPS {
+        for _ in 0..SWEEPS.min(LEAST_SWEEPS.max(self.sweeps_left)) {
+            self.sweeps_left = self.sweeps_left.saturating_sub(1);
             let mut change = 0.0f64;
             for impact in impacts.iter_mut() {
                 if shares(&self.load, impact) {

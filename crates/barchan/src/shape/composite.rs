@@ -6,6 +6,9 @@ use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
+/// What rounding leaves of the square of a unit length.
+const UNIT: f64 = 1e-15;
+
 /// What becomes of mass where parts overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -69,7 +72,9 @@ impl Part {
     /// The same elsewhere.
     #[must_use]
     pub fn at(self, position: DVec3, orientation: DQuat) -> Self {
-        let orientation = orientation.normalize();
+        // What is of unit length keeps its bits, so that a part does not change when it is written and read.
+        let is_unit = (orientation.length_squared() - 1.0).abs() <= UNIT;
+        let orientation = if is_unit { orientation } else { orientation.normalize() };
         Self { position, orientation, rotation: DMat3::from_quat(orientation), ..self }
     }
 

@@ -71,7 +71,7 @@ pub(super) mod close {
 
     /// Notes a length that is not positive.
     pub(crate) fn positive(key: &'static str, x: f64, faults: &mut Vec<(&'static str, String)>) {
-        if x.is_nan() || x <= 0.0 {
+        if x <= 0.0 || !x.is_finite() {
             faults.push((key, format!("must be greater than 0, but is {x:?}")));
         }
     }

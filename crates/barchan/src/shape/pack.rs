@@ -13,7 +13,7 @@ use super::{
 use crate::util::bulk::PackColumn;
 use crate::util::pack::{Pack, Unpacker, pack_text, unpack_text};
 use barchan_mesh::{self as mesh, Moments};
-use glam::DMat3;
+use glam::{DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -107,10 +107,10 @@ fn unpack_parts(from: &mut Unpacker<'_>, read: &mut Read) -> Option<Vec<Part>> {
     let count = from.take::<u32>()?;
     let mut parts = Vec::new();
     for _ in 0..count {
-        let position = from.take()?;
-        let orientation = from.take()?;
-        let shape = unpack_shape(from, read)?;
+        let position = from.take::<DVec3>().filter(|position| position.is_finite())?;
         // The orientation keeps its bits: it is of unit length already.
+        let orientation = from.take::<DQuat>().filter(|orientation| orientation.is_normalized())?;
+        let shape = unpack_shape(from, read)?;
         parts.push(Part { shape, position, orientation, rotation: DMat3::from_quat(orientation) });
     }
     Some(parts)
@@ -215,7 +215,8 @@ fn unpack_shape(from: &mut Unpacker<'_>, read: &mut Read) -> Option<Shape> {
         }
         _ => return None,
     };
-    shape.faults().is_empty().then_some(shape)
+    let is_sound = shape.faults().is_empty() && shape.bounding_radius().is_none_or(f64::is_finite);
+    is_sound.then_some(shape)
 }
 
 impl Pack for Shape {
@@ -295,7 +296,6 @@ impl PackColumn for Vec<Shape> {
 mod tests {
     use super::*;
     use crate::shape::{Container, Face};
-    use glam::{DQuat, DVec3};
 
     fn all() -> Vec<Shape> {
         let tetrahedron = vec![DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE];

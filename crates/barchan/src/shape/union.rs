@@ -35,13 +35,17 @@ pub(super) fn moments(parts: &[Part]) -> Option<Moments> {
     let half = 0.5 * (high - low);
     let smallest = (FINE * size).max(COARSE * half.max_element());
     let sums = Sums { volume: 0.0, first: DVec3::ZERO, second: DMat3::ZERO };
-    let mut union = Union { placed, sums, middle: 0.5 * (low + high), smallest };
-    union.visit(union.middle, half);
-    Some(union.sums.moments(union.middle))
+    let mut union = Union { placed, near: Vec::new(), sums, middle: 0.5 * (low + high), smallest };
+    union.near.extend(0..parts.len());
+    union.visit(union.middle, half, 0);
+    // Numbers beyond what can be squared leave nothing.
+    Some(union.sums.moments(union.middle)).filter(|moments| moments.volume > 0.0 && moments.volume.is_finite())
 }
 
 struct Union<'a> {
     placed: Vec<Placed<'a>>,
+    /// Parts that a cell may meet, behind those of the cells around it.
+    near: Vec<usize>,
     sums: Sums,
     middle: DVec3,
     /// Half the longest edge of the smallest cells.
@@ -56,13 +60,27 @@ struct Sums {
 }
 
 impl Union<'_> {
-    /// Adds a box about `centre`.
-    fn visit(&mut self, centre: DVec3, half: DVec3) {
-        let distance = self.distance(centre);
+    /// Adds a box about `centre` that meets no parts but those of `near` from `first` on.
+    fn visit(&mut self, centre: DVec3, half: DVec3, first: usize) {
         let reach = half.length();
-        if distance >= reach {
-            return;
+        let own = self.near.len();
+        let mut distance = f64::INFINITY;
+        for k in first..own {
+            let from = self.distance(self.near[k], centre);
+            if from < reach {
+                self.near.push(self.near[k]);
+                distance = distance.min(from);
+            }
         }
+        if self.near.len() > own {
+            self.add_or_cut(centre, half, distance, own);
+        }
+        self.near.truncate(own);
+    }
+
+    /// Adds a box whose middle is so far from the nearest surface, or cuts it in two.
+    fn add_or_cut(&mut self, centre: DVec3, half: DVec3, distance: f64, first: usize) {
+        let reach = half.length();
         let longest = half.max_position();
         if distance <= -reach || half[longest] <= self.smallest {
             // A plane at that distance cuts off about so much of a cube.
@@ -73,15 +91,14 @@ impl Union<'_> {
         let mut cut = half;
         cut[longest] *= 0.5;
         let shift = DVec3::AXES[longest] * cut[longest];
-        self.visit(centre - shift, cut);
-        self.visit(centre + shift, cut);
+        self.visit(centre - shift, cut, first);
+        self.visit(centre + shift, cut, first);
     }
 
-    /// From the nearest surface; negative within a part.
-    fn distance(&self, point: DVec3) -> f64 {
+    /// From the surface of a part; negative within it.
+    fn distance(&self, part: usize, point: DVec3) -> f64 {
         let point = Placed { core: Core::Point, rounding: 0.0, position: point, rotation: DMat3::IDENTITY };
-        let from = |part: &Placed<'_>| gap(&point, part, f64::INFINITY).unwrap_or(f64::INFINITY);
-        self.placed.iter().map(from).fold(f64::INFINITY, f64::min)
+        gap(&point, &self.placed[part], f64::INFINITY).unwrap_or(f64::INFINITY)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Two seconds a kind of file; `BARCHAN_FUZZ_SECONDS=600` takes ten minutes. The seeds are the files
 //! in `fuzz/corpus`, the scenes of all scenarios, the problem files of other tests, and what short runs
 //! leave. The same oracles serve `cargo fuzz` (see `fuzz/README.md`), which watches where the bytes lead;
-//! `BARCHAN_FUZZ_SEEDS=DIR` leaves the seeds there.
+//! `BARCHAN_FUZZ_SEEDS=DIR` leaves the seeds there, and `BARCHAN_FUZZ_INPUT=FILE` tries that file alone.
 
 mod mutate;
 mod oracles;
@@ -41,6 +41,9 @@ fn torment(kind: &str, seeds: &[Vec<u8>], words: &[&str], oracle: fn(&[u8])) {
         let folder = Path::new(&folder).join(kind);
         std::fs::create_dir_all(&folder).unwrap();
         (0..).zip(seeds).for_each(|(k, seed)| std::fs::write(folder.join(format!("seed-{k}")), seed).unwrap());
+    }
+    if let Some(file) = std::env::var_os("BARCHAN_FUZZ_INPUT") {
+        return oracle(&std::fs::read(file).unwrap());
     }
     let mut mutator = Mutator::new(seeds, words);
     seeds.iter().for_each(|seed| oracle(seed));

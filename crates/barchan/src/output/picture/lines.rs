@@ -59,7 +59,9 @@ fn draw(a: Vec3, b: Vec3, cover: f32, camera: &Camera, hits: &Hits, pixels: &mut
     // u runs along the line, v across.
     let (u0, v0, u1, v1) = if steep { (ay, ax, by, bx) } else { (ax, ay, bx, by) };
     let (u0, v0, z0, u1, v1, z1) = if u0 <= u1 { (u0, v0, a.z, u1, v1, b.z) } else { (u1, v1, b.z, u0, v0, a.z) };
-    if u1 - u0 < 1e-3 {
+    // A corner may be too far away for single precision.
+    let is_drawn = [u0, v0, u1, v1].into_iter().all(f32::is_finite) && u1 - u0 >= 1e-3;
+    if !is_drawn {
         return;
     }
     let (length, breadth) = if steep { (height, width) } else { (width, height) };
