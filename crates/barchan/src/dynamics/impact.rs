@@ -33,8 +33,9 @@ const ROUNDING: f64 = 1e-9;
 /// Sweeps of a pass over impacts that act on the same bodies, and the change at which they end, of the largest.
 const SWEEPS: usize = 200;
 const STILL: f64 = 1e-10;
-/// Sweeps of all passes of a step, and what each pass has beyond them: bodies that are pressed into each other would
-/// otherwise sweep for ever over impacts that do not agree.
+/// Work of all passes of a step, in sweeps over all contacts, and the sweeps that each pass has beyond it: bodies that
+/// are pressed into each other, all of whose contacts close in every pass, would otherwise sweep for ever over impacts
+/// that do not agree.
 const SWEEPS_OF_STEP: usize = 1000;
 const LEAST_SWEEPS: usize = 4;
 
@@ -100,8 +101,8 @@ pub struct Impacts {
     load: Vec<u32>,
     closing: Vec<Vec<Closing>>,
     impacts: Vec<Impact>,
-    /// What is left of the sweeps of this step.
-    sweeps_left: usize,
+    /// Impacts that the passes of this step have solved again.
+    work: usize,
 }
 
 impl Impacts {
@@ -121,7 +122,7 @@ impl Impacts {
         self.load.resize(n, 0);
         self.closing.iter_mut().for_each(Vec::clear);
         self.impacts.clear();
-        self.sweeps_left = SWEEPS_OF_STEP;
+        self.work = 0;
     }
 
     /// Nothing bounces in this step.
@@ -225,12 +226,13 @@ impl Impacts {
         let mut largest = impacts.iter_mut().map(|impact| self.relax(bodies, impact)).fold(0.0, f64::max);
         let shares =
             |load: &[u32], impact: &Impact| impact.bodies.iter().any(|&j| load[j] > 1 && bodies.inverse_mass[j] > 0.0);
-        for _ in 0..SWEEPS.min(LEAST_SWEEPS.max(self.sweeps_left)) {
-            self.sweeps_left = self.sweeps_left.saturating_sub(1);
+        let is_jammed = self.work > SWEEPS_OF_STEP * from.arms.contacts.len();
+        for _ in 0..if is_jammed { LEAST_SWEEPS } else { SWEEPS } {
             let mut change = 0.0f64;
             for impact in impacts.iter_mut() {
                 if shares(&self.load, impact) {
                     change = change.max(self.relax(bodies, impact));
+                    self.work += 1;
                 }
             }
             largest = largest.max(change);
