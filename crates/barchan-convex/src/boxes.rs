@@ -16,6 +16,8 @@ const TIE: f64 = 1e-7;
 const PARALLEL: f64 = 1e-14;
 /// How far points may be aside of the faces or edges that hold them, in sizes.
 const ASIDE: f64 = 1e-9;
+/// Times a point of a parallel edge or face is moved to where the face may have it.
+const SLIDES: usize = 8;
 
 /// What the axes say of two boxes.
 pub(crate) enum Axes {
@@ -101,19 +103,16 @@ impl Pair {
         let is_apart = distance > 0.0;
         match *axis {
             Axis::FaceOfA(i) => {
-                let outward = DVec3::AXES[i] * 1f64.copysign(self.offset[i]);
-                let lowest = self.offset + self.turn * q.copysign(-(self.turn.transpose() * outward));
+                let (outward, lowest, shift) = over_face([p, q], &self.turn, self.offset, i, aside);
                 let on_a = lowest.clamp(-p, p).with_element(i, p[i].copysign(self.offset[i]));
-                let shift = (lowest - on_a).with_element(i, 0.0);
-                (!is_apart || shift.abs().max_element() <= aside).then_some((outward, on_a))
+                (!is_apart || shift <= aside).then_some((outward, on_a))
             }
             Axis::FaceOfB(j) => {
-                let side = self.turn.col(j).dot(self.offset);
-                let outward = self.turn.col(j) * 1f64.copysign(side);
-                let highest = p.copysign(outward);
-                let in_b = self.turn.transpose() * (highest - self.offset);
-                let shift = (in_b - in_b.clamp(-q, q)).with_element(j, 0.0);
-                (!is_apart || shift.abs().max_element() <= aside).then_some((outward, highest))
+                // The same as seen from B.
+                let back = self.turn.transpose();
+                let (outward, highest, shift) = over_face([q, p], &back, back * -self.offset, j, aside);
+                let on_a = self.offset + self.turn * highest;
+                (!is_apart || shift <= aside).then_some((self.turn * -outward, on_a))
             }
             Axis::Edges(i, j) => {
                 let b = self.turn.col(j);
@@ -134,6 +133,35 @@ impl Pair {
             }
         }
     }
+}
+
+/// The face of a box that looks along an axis of its own, towards another box: its normal, the point of the other box that
+/// is nearest to its plane, and how far aside of the face that is. Of an edge or a face that is parallel to the plane, it
+/// is a point over the face if there is one.
+fn over_face([p, q]: [DVec3; 2], turn: &DMat3, offset: DVec3, i: usize, aside: f64) -> (DVec3, DVec3, f64) {
+    let outward = DVec3::AXES[i] * 1f64.copysign(offset[i]);
+    let towards = turn.transpose() * outward;
+    let corner = q.copysign(-towards);
+    let is_parallel = towards.abs() * q;
+    let mut local = corner;
+    for _ in 0..SLIDES {
+        let lowest = offset + *turn * local;
+        let on_face = lowest.clamp(-p, p).with_element(i, lowest[i]);
+        let shift = (lowest - on_face).abs().max_element();
+        if shift <= aside {
+            break;
+        }
+        // As near to that as the edge or the face of the other goes.
+        let wanted = (turn.transpose() * (on_face - offset)).clamp(-q, q);
+        let slid = DVec3::from_array([0, 1, 2].map(|k| if is_parallel[k] <= aside { wanted[k] } else { corner[k] }));
+        if slid == local {
+            break;
+        }
+        local = slid;
+    }
+    let lowest = offset + *turn * local;
+    let shift = (lowest - lowest.clamp(-p, p)).with_element(i, 0.0).abs().max_element();
+    (outward, lowest, shift)
 }
 
 /// A vector with one element replaced.

@@ -44,7 +44,8 @@ pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: 
     };
     let deepest = Touch { point, normal, gap: nearest.gap, key: [DEEPEST; 2] };
     if above.points().len() == 2 && below.points().len() == 2 {
-        overlap.edges(deepest, [a.rounding + above.curvature, b.rounding + below.curvature])
+        let radii = |rounding: f64, ends: [f64; 2]| ends.map(|radius| rounding + radius);
+        overlap.edges(deepest, [radii(a.rounding, above.curvature), radii(b.rounding, below.curvature)])
     } else {
         overlap.faces(deepest)
     }
@@ -235,11 +236,12 @@ impl Overlap {
                 }
             });
         }
+        manifold.deepen(deepest.gap);
         manifold
     }
 
     /// Where two edges run beside each other; what is curved parts along the line of the two axes.
-    fn edges(&self, deepest: Touch, radii: [f64; 2]) -> Manifold {
+    fn edges(&self, deepest: Touch, radii: [[f64; 2]; 2]) -> Manifold {
         let alone = || {
             let mut manifold = Manifold::default();
             manifold.push(deepest);
@@ -271,10 +273,9 @@ impl Overlap {
             let t = shared[k];
             let v = (t - ends[0]) / (ends[1] - ends[0]);
             let flats = [above.flat[0] + d * t, below.flat[0] + e * v];
-            let heights = [
-                above.height[0] + t * (above.height[1] - above.height[0]),
-                below.height[0] + v * (below.height[1] - below.height[0]),
-            ];
+            let along = |[from, to]: [f64; 2], t: f64| from + t * (to - from);
+            let heights = [along([above.height[0], above.height[1]], t), along([below.height[0], below.height[1]], v)];
+            let radii = [along(radii[0], t), along(radii[1], v)];
             let key = if from_a[k] { [above.ids[k], FACE] } else { [FACE, below.ids[k ^ lower]] };
             let touch = self.between_axes(flats, heights, radii, key);
             if let Some(touch) = touch.filter(|touch| touch.gap <= self.reach) {

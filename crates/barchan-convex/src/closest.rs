@@ -32,17 +32,17 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
         Found::Far => return None,
         Found::Apart(vertex) => {
             let distance = vertex.w.length();
-            let mut best = (distance, vertex.w / distance, vertex.a);
+            let mut normal = vertex.w / distance;
             if distance < THIN * difference.size {
                 // Rounding has a say in the direction of so short a way: that of the same two, a little nearer to each
                 // other until they overlap, may have more between them.
-                let outward = difference.moved(best.1 * (NEARER * difference.size)).depth(None).outward;
-                let between = -difference.support(outward).w.dot(outward);
-                if between >= distance * (1.0 - 1e-6) {
-                    best = (between, -outward, vertex.a);
+                let between = |normal: DVec3| difference.support(-normal).w.dot(normal);
+                let other = -difference.moved(normal * (NEARER * difference.size)).depth(None).outward;
+                if between(other) > between(normal) {
+                    normal = other;
                 }
             }
-            best
+            (distance, normal, vertex.a)
         }
         Found::Meet(simplex) => {
             let deepest = difference.depth(Some(&simplex));

@@ -22,14 +22,19 @@ pub(crate) struct Feature {
     len: usize,
     /// Unit normal of a face.
     pub(crate) normal: DVec3,
-    /// The radius with which an edge is curved: of the side of a cylinder.
-    pub(crate) curvature: f64,
+    /// The radii with which an edge is curved at its two ends: of the side of a cylinder or a cone.
+    pub(crate) curvature: [f64; 2],
 }
 
 impl Feature {
     fn new(corners: impl IntoIterator<Item = (DVec3, u32)>) -> Self {
-        let mut feature =
-            Self { points: [DVec3::ZERO; CORNERS], ids: [0; CORNERS], len: 0, normal: DVec3::ZERO, curvature: 0.0 };
+        let mut feature = Self {
+            points: [DVec3::ZERO; CORNERS],
+            ids: [0; CORNERS],
+            len: 0,
+            normal: DVec3::ZERO,
+            curvature: [0.0; 2],
+        };
         for (point, id) in corners.into_iter().take(CORNERS) {
             feature.points[feature.len] = point;
             feature.ids[feature.len] = id;
@@ -73,7 +78,7 @@ impl Core<'_> {
                 } else if d.z.abs() < ACROSS {
                     let side = self.support(d).with_z(0.0);
                     let end = |k: u32| (side.with_z(if k == 0 { -half } else { half }), k);
-                    Feature { curvature: radius, ..Feature::new([end(0), end(1)]) }
+                    Feature { curvature: [radius; 2], ..Feature::new([end(0), end(1)]) }
                 } else {
                     Feature::new([(self.support(d), RIM_POINT + u32::from(d.z > 0.0))])
                 }
@@ -86,8 +91,9 @@ impl Core<'_> {
                     rim(radius, -half, false)
                 } else if flat * slope.x + d.z * slope.z > 1.0 - ACROSS * ACROSS && flat > 0.0 {
                     let foot = (d.truncate() * (radius / flat)).extend(-half);
-                    // It is a straight line; how it is curved across changes along it.
-                    Feature { curvature: 0.5 * radius, ..Feature::new([(foot, 0), (DVec3::new(0.0, 0.0, half), 1)]) }
+                    // A straight line, less and less curved across from the tip down.
+                    let curvature = [radius / slope.x, 0.0];
+                    Feature { curvature, ..Feature::new([(foot, 0), (DVec3::new(0.0, 0.0, half), 1)]) }
                 } else {
                     let point = self.support(d);
                     Feature::new([(point, if point.z > 0.0 { 1 } else { RIM_POINT })])

@@ -6,7 +6,7 @@ use glam::{DVec2, DVec3};
 /// points of shapes that lie flush from changing their names with every rounding error.
 pub(crate) const FLUSH: f64 = 1e-4;
 /// The deepest point is one of the corners if none is deeper by this much, in sizes of the smaller shape.
-const DEEPER: f64 = 1e-5;
+const DEEPER: f64 = 1e-6;
 /// Numbers of features that are not corners: the whole of a face, and the deepest point.
 pub(crate) const FACE: u32 = 1 << 30;
 pub(crate) const DEEPEST: u32 = FACE + 1;
@@ -42,6 +42,12 @@ impl Manifold {
     pub(crate) fn push(&mut self, touch: Touch) {
         self.touches[self.len] = touch;
         self.len += 1;
+    }
+
+    /// Gives the first point the gap of the deepest one, for which it stands.
+    #[inline]
+    pub(crate) fn deepen(&mut self, gap: f64) {
+        self.touches[0].gap = self.touches[0].gap.min(gap);
     }
 
     /// The same with the two shapes in the other order.

@@ -47,5 +47,6 @@ pub fn above_plane(a: &Placed<'_>, point: DVec3, normal: DVec3, reach: f64) -> M
             Some(k) => touch(feature.points()[which[k]], 1 + feature.ids()[which[k]]),
         });
     }
+    manifold.deepen(deepest);
     manifold
 }

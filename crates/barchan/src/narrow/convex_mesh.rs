@@ -21,6 +21,17 @@ const FACE: u32 = 0;
 const ON_EDGE: f64 = 1e-6;
 /// The same where the solid cuts into the triangle, and the point is not as certain.
 const CUT_EDGE: f64 = 1e-4;
+/// Steps in search of the way out at an edge or a corner, and the smallest.
+const STEPS: usize = 200;
+const SMALLEST: f64 = 1e-7;
+/// A direction that is nearer to the normal of a face is that normal.
+const SQUARE: f64 = 1e-5;
+/// The point that is nearest is one of the corners if none is nearer by this much, in sizes of the smaller body.
+const DEEPER: f64 = 1e-6;
+/// What its feature is called otherwise.
+const DEEPEST: u32 = (1 << 30) + 1;
+/// What lies over a triangle along a direction with a larger cosine to its normal lies nearly flat over it.
+const BESIDE: f64 = 0.98;
 /// How much deeper along the normal of a face than along the shortest way out an overlap may be: in depths, and in
 /// reaches of the solid.
 const SOONEST: f64 = 2.0;
@@ -39,14 +50,15 @@ pub(super) fn visit(
     let local = Placed { position: back * (a.position - b.x), rotation: back * a.rotation, ..*a };
     let to_world =
         |touch: ContactPoint| ContactPoint { point: b.x + b.r * touch.point, normal: b.r * touch.normal, ..touch };
-    let mut search = Search { a: &local, part, mesh, reach, gathered: Gathered::new(a.reach()), spare: None };
+    let mut search =
+        Search { a: &local, part, mesh, reach, gathered: Gathered::new(a.reach()), spare: None, behind: None };
     let [low, high] = local.aabb();
     let scale = 1.0 / mesh.scale;
     mesh.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| search.look_at(triangle));
-    let Search { mut gathered, spare, .. } = search;
+    let Search { mut gathered, spare, behind, .. } = search;
     // A contact that was found is never dropped.
-    if gathered.is_empty() {
-        spare.into_iter().for_each(|point| gathered.push(point));
+    if !gathered.has_overlap() {
+        spare.or(behind).into_iter().for_each(|point| gathered.push(point));
     }
     gathered.finish(&mut |touch| found(to_world(touch)));
 }
@@ -60,6 +72,8 @@ struct Search<'a, 'b> {
     gathered: Gathered,
     /// The deepest overlap whose normal is that of no place, for want of something better.
     spare: Option<ContactPoint>,
+    /// The shortest way out for a solid whose core is wholly behind faces that its rounding still reaches.
+    behind: Option<ContactPoint>,
 }
 
 impl Search<'_, '_> {
@@ -113,43 +127,118 @@ impl Search<'_, '_> {
         let slack = if nearest.gap + self.a.rounding > 0.0 { ON_EDGE } else { CUT_EDGE };
         let place = facet.place(nearest.on_b, slack * triangle.core.reach());
         if facet.is_normal(nearest.normal, place) {
-            self.gather(&triangle, &nearest, facet);
+            let exact = self.squared(&nearest, &triangle, facet);
+            self.gather(&triangle, &exact, facet);
         } else if nearest.gap + self.a.rounding <= 0.0 {
-            self.cut(&triangle, &nearest, facet);
+            self.cut(&triangle, &nearest, (facet, place));
+        } else if nearest.normal.dot(facet.normal) > BESIDE {
+            // A neighbour is nearer, but what lies nearly flat over this one as well has its other end here.
+            let along = self.out_of(&triangle, facet);
+            if along.gap <= self.reach {
+                self.gather(&triangle, &along, facet);
+            }
+        } else if nearest.gap <= 0.0 && place == Place::Face && nearest.normal.dot(facet.normal) < 0.0 {
+            let out = self.out_of(&triangle, facet);
+            if self.behind.is_none_or(|behind| out.gap > behind.gap) {
+                self.behind = Some(self.at(nearest.on_b, facet.normal, out.gap));
+            }
         }
     }
 
-    /// The solid cuts into a triangle, and would leave it the soonest in a direction that is none of the surface: out along
-    /// the normal of the face, unless that is far.
-    fn cut(&mut self, triangle: &Placed<'_>, nearest: &Closest, facet: &Facet<'_>) {
+    /// The same along the normal of the face, if only rounding tells the two apart.
+    fn squared(&self, nearest: &Closest, triangle: &Placed<'_>, facet: &Facet<'_>) -> Closest {
+        if nearest.normal.distance_squared(facet.normal) > SQUARE * SQUARE {
+            return *nearest;
+        }
+        let along = self.out_of(triangle, facet);
+        let is_same = (along.gap - nearest.gap).abs() <= SQUARE * self.a.reach().min(triangle.core.reach());
+        if is_same { along } else { *nearest }
+    }
+
+    /// The way out along the normal of a face.
+    fn out_of(&self, triangle: &Placed<'_>, facet: &Facet<'_>) -> Closest {
         let support = self.a.rotation * self.a.core.support(self.a.rotation.transpose() * -facet.normal);
         let lowest = self.a.position + support - facet.normal * self.a.rounding;
         let gap = (lowest - triangle.position).dot(facet.normal);
-        let is_near = -gap <= SOONEST * -nearest.gap + SHALLOW * self.a.reach();
-        let along = Closest { gap, normal: facet.normal, on_a: lowest, on_b: lowest - facet.normal * gap };
-        let count = if is_near { self.gather(triangle, &along, facet) } else { 0 };
-        if count == 0 && self.spare.is_none_or(|spare| nearest.gap < spare.gap) {
-            let key = FeatureKey { on_a: keyed(self.part, 1), on_b: 1 };
-            let point = 0.5 * (nearest.on_a + nearest.on_b);
-            self.spare = Some(ContactPoint { point, normal: nearest.normal, gap: nearest.gap, key });
+        Closest { gap, normal: facet.normal, on_a: lowest, on_b: lowest - facet.normal * gap }
+    }
+
+    /// The one contact at a point, for want of something better.
+    fn at(&self, point: DVec3, normal: DVec3, gap: f64) -> ContactPoint {
+        ContactPoint { point, normal, gap, key: FeatureKey { on_a: keyed(self.part, 1), on_b: 1 } }
+    }
+
+    /// The solid cuts into a triangle, and would leave it the soonest in a direction that is none of the surface: out along
+    /// the best of those that are, unless that is far.
+    fn cut(&mut self, triangle: &Placed<'_>, nearest: &Closest, (facet, place): (&Facet<'_>, Place)) {
+        let enough = SOONEST * -nearest.gap + SHALLOW * self.a.reach();
+        let along = self.out_of(triangle, facet);
+        let mut least = if -along.gap <= enough { self.gather(triangle, &along, facet) } else { f64::INFINITY };
+        let mut last = (nearest.normal, nearest.gap);
+        if least > 0.0 && place != Place::Face {
+            let (normal, gap) = self.way_out((facet, place), nearest.on_b);
+            if -gap <= enough {
+                let on_a = nearest.on_b + normal * gap;
+                least = self.gather(triangle, &Closest { gap, normal, on_a, on_b: nearest.on_b }, facet);
+                last = (normal, gap);
+            }
+        }
+        if least > 0.0 && self.spare.is_none_or(|spare| last.1 < spare.gap) {
+            self.spare = Some(self.at(0.5 * (nearest.on_a + nearest.on_b), last.0, last.1));
         }
     }
 
-    /// Takes in the points where the solid and a triangle face each other along a normal, as far as they lie on the
-    /// triangle. Returns how many there are.
-    fn gather(&mut self, triangle: &Placed<'_>, nearest: &Closest, facet: &Facet<'_>) -> usize {
-        let manifold = manifold_along(self.a, triangle, nearest, self.reach);
-        let mut count = 0;
-        for touch in manifold.touches() {
-            let on_b = touch.point - touch.normal * (0.5 * touch.gap);
-            let (on_triangle, _) = facet.nearest(on_b);
-            if on_triangle.distance(on_b) > 1e-3 * self.a.reach().min(triangle.core.reach()) {
-                continue;
+    /// Of the normals of the surface at a point of an edge or a corner, the one along which the solid leaves it the soonest,
+    /// and how far it is beyond along that: by small steps to the sides.
+    fn way_out(&self, (facet, place): (&Facet<'_>, Place), from: DVec3) -> (DVec3, f64) {
+        let beyond = |d: DVec3| {
+            let lowest = self.a.position + self.a.rotation * self.a.core.support(self.a.rotation.transpose() * -d);
+            (lowest - from).dot(d) - self.a.rounding
+        };
+        let first = (facet.normal, beyond(facet.normal));
+        let mut best = first;
+        let better = |d: DVec3, best: &(DVec3, f64)| {
+            let gap = beyond(d);
+            (gap > best.1 && facet.is_normal(d, place)).then_some((d, gap))
+        };
+        let between = facet.between_normals(place);
+        best = better(between, &best).unwrap_or(best);
+        let mut step = 0.5;
+        for _ in 0..STEPS {
+            if step < SMALLEST {
+                break;
             }
-            count += 1;
-            self.gathered.push(self.contact(touch, facet));
+            let (u, v) = facet.sides(best.0, place);
+            let sides = [u, -u, v, -v].into_iter().filter(|side| *side != DVec3::ZERO);
+            match sides.map(|side| (best.0 + side * step).normalize()).find_map(|d| better(d, &best)) {
+                Some(found) => best = found,
+                None => step *= 0.5,
+            }
         }
-        count
+        if best.0.distance_squared(first.0) <= SQUARE * SQUARE { first } else { best }
+    }
+
+    /// Takes in the points where the solid and a triangle face each other along a normal, as far as they lie on the
+    /// triangle. Returns the least of their gaps.
+    fn gather(&mut self, triangle: &Placed<'_>, nearest: &Closest, facet: &Facet<'_>) -> f64 {
+        let manifold = manifold_along(self.a, triangle, nearest, self.reach);
+        let size = self.a.reach().min(triangle.core.reach());
+        let is_on_triangle = |on_b: DVec3| facet.nearest(on_b).0.distance(on_b) <= 1e-3 * size;
+        let mut least = f64::INFINITY;
+        for touch in manifold.touches() {
+            if is_on_triangle(touch.point - touch.normal * (0.5 * touch.gap)) {
+                self.gathered.push(self.contact(touch, facet));
+                least = least.min(touch.gap);
+            }
+        }
+        // Ends of what is curved may not be where it is nearest.
+        if least > nearest.gap + DEEPER * size && is_on_triangle(nearest.on_b) {
+            let point = 0.5 * (nearest.on_a + nearest.on_b);
+            let key = [DEEPEST; 2];
+            self.gathered.push(self.contact(&Touch { point, normal: nearest.normal, gap: nearest.gap, key }, facet));
+            least = nearest.gap;
+        }
+        least
     }
 
     fn contact(&self, touch: &Touch, facet: &Facet<'_>) -> ContactPoint {

@@ -8,6 +8,9 @@ use crate::shape::Scaled;
 use barchan_convex::{Core, Placed};
 use glam::DVec3;
 
+/// A closed surface is touched along directions that make a smaller cosine with its normal.
+const OUTER: f64 = 0.1;
+
 /// Calls `found` for every contact of two meshes, A and B, with a gap up to `reach`.
 pub(super) fn visit(
     [(a, own), (b, other)]: [(&Stand<'_>, Scaled<'_>); 2],
@@ -22,6 +25,8 @@ pub(super) fn visit(
     if counts[0] < counts[1] || is_later {
         return visit([(b, other), (a, own)], reach, &mut |touch| found(mirrored(touch)));
     }
+    // What a surface that is deep within the other has: the face that looks the other way the least.
+    let mut spare: Option<(f64, ContactPoint)> = None;
     let mut gathered = Gathered::new(own.triangles.surface.size() * own.scale);
     // The box of B in the frame of A.
     let back = a.r.transpose();
@@ -36,10 +41,17 @@ pub(super) fn visit(
         let outward = if own.triangles.is_closed { a.r * facet.normal } else { DVec3::ZERO };
         convex_mesh::visit((&solid, facet.number()), (b, other), reach, &mut |touch| {
             // A closed surface touches with its outer side.
-            if touch.normal.dot(outward) <= 0.1 {
+            let facing = touch.normal.dot(outward);
+            if facing <= OUTER {
                 gathered.push(touch);
+            } else if touch.gap <= 0.0 && spare.is_none_or(|(least, _)| facing < least) {
+                spare = Some((facing, touch));
             }
         });
     });
+    // A contact that was found is never dropped.
+    if let Some((_, touch)) = spare.filter(|_| !gathered.has_overlap()) {
+        gathered.push(touch);
+    }
     gathered.finish(found);
 }

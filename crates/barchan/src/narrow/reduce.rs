@@ -30,8 +30,9 @@ impl Gathered {
         Self { points: [ContactPoint::NONE; ROOM], len: 0, apart: APART * size }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+    /// Whether the two overlap at one of its points.
+    pub(super) fn has_overlap(&self) -> bool {
+        self.points[..self.len].iter().any(|point| point.gap <= 0.0)
     }
 
     /// Takes in a point.

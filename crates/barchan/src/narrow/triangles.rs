@@ -110,8 +110,8 @@ impl<'a> Facet<'a> {
         match place {
             Place::Face => d.dot(self.normal) > 0.0,
             Place::Edge(k) => {
-                let [from, to] = [self.corners[k], self.corners[(k + 1) % 3]];
-                let along = (to - from).normalize_or_zero();
+                let from = self.corners[k];
+                let along = self.along(k);
                 let other =
                     Some(self.mesh.topology.neighbour(self.triangle as usize, k)).filter(|&other| other != NONE);
                 let own = outward(along, self.corners[(k + 2) % 3] - from);
@@ -131,6 +131,39 @@ impl<'a> Facet<'a> {
                     && self.mesh.topology.fan(v).iter().any(|&t| self.is_outside(d, t))
             }
         }
+    }
+
+    /// A direction between the normals of all faces at a place.
+    pub(super) fn between_normals(&self, place: Place) -> DVec3 {
+        let outer = |t: u32| {
+            let normal = self.mesh.topology.normal(t as usize);
+            if self.is_turned { -normal } else { normal }
+        };
+        let sum = match place {
+            Place::Face => self.normal,
+            Place::Edge(k) => match self.mesh.topology.neighbour(self.triangle as usize, k) {
+                NONE => self.normal + outward(self.along(k), self.corners[(k + 2) % 3] - self.corners[k]),
+                other => self.normal + outer(other),
+            },
+            Place::Corner(k) => {
+                let v = self.mesh.surface.triangles[self.triangle as usize][k];
+                self.mesh.topology.fan(v).iter().map(|&t| outer(t)).sum()
+            }
+        };
+        sum.try_normalize().unwrap_or(self.normal)
+    }
+
+    /// Two directions across a normal in which it may be turned: at an edge only one.
+    pub(super) fn sides(&self, normal: DVec3, place: Place) -> (DVec3, DVec3) {
+        match place {
+            Place::Edge(k) => (normal.cross(self.along(k)), DVec3::ZERO),
+            _ => normal.any_orthonormal_pair(),
+        }
+    }
+
+    /// The direction of an edge.
+    fn along(&self, k: usize) -> DVec3 {
+        (self.corners[(k + 1) % 3] - self.corners[k]).normalize_or_zero()
     }
 
     /// Whether a direction does not lead over a face, which lies the other way from its edge.

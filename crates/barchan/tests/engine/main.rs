@@ -13,4 +13,5 @@ mod outside;
 mod pairs;
 mod properties;
 mod recorded;
+mod sampled;
 mod shapes;
