@@ -23,6 +23,7 @@ mod scale;
 mod scaling;
 mod scip;
 mod settled;
+mod shapes;
 mod sweep;
 mod triad;
 mod weak;
@@ -69,6 +70,11 @@ const BENCHES: &[Bench] = &[
         summary: "broad phases on a million grains, without and with a hundred boulders",
         run: boulders::run,
     },
+    Bench {
+        name: "shapes",
+        summary: "contacts of bodies that are no spheres, beside parry and rapier (--features rapier)",
+        run: shapes::run,
+    },
     Bench { name: "general", summary: "general contacts against round ones", run: general::run },
     Bench { name: "physics", summary: "what bodies do at the defaults, beside known answers", run: physics::run },
     Bench { name: "accuracy", summary: "errors and costs of steps, laws and tolerances in flows", run: accuracy::run },
@@ -91,11 +97,10 @@ const BENCHES: &[Bench] = &[
 /// Runs the benches that `args` names, all if it names none.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let cache = args.cache.clone().unwrap_or_else(|| PathBuf::from("runs/bench"));
-    if args.names == [memory::CHILD] {
-        return memory::child(&cache, false);
-    }
-    if args.names == [memory::GENERAL_CHILD] {
-        return memory::child(&cache, true);
+    if let [name] = &args.names[..]
+        && let Some(done) = memory::child(name, &cache)
+    {
+        return done;
     }
     let chosen: Vec<&Bench> = if args.names.is_empty() {
         BENCHES.iter().collect()

@@ -1,12 +1,12 @@
-//! Settled beds: `sedimentation` run until it rests, kept in a file, and tiled sideways for more.
+//! Settled beds: `sedimentation` run until it rests, of spheres or of boxes, kept in a file, and tiled sideways for more.
 
 use crate::failure::{Failure, note};
 use barchan::output::write_whole;
-use barchan::scene::Scene;
+use barchan::scene::{Orientation, Scene};
 use barchan::shape::{MassProperties, Shape};
 use barchan::step::{Simulation, StepOptions};
 use barchan::world::{Body, Motion, World};
-use barchan::{DVec3, scenario};
+use barchan::{DQuat, DVec3, scenario};
 use std::io::Write;
 use std::path::Path;
 
@@ -18,20 +18,42 @@ pub(super) fn scene(bodies: usize) -> Result<Scene, Failure> {
     Ok(scenario::find("sedimentation")?.scene(&[("bodies".into(), bodies.to_string())])?)
 }
 
+/// The same with a shape in the place of every sphere, turned at random. It fits into the sphere.
+pub(super) fn scene_of(shape: &Shape, bodies: usize, radius: f64) -> Result<Scene, Failure> {
+    let set = [("bodies".into(), bodies.to_string()), ("radius".into(), radius.to_string())];
+    let mut scene = scenario::find("sedimentation")?.scene(&set)?;
+    for lattice in &mut scene.lattice {
+        lattice.radius = None;
+        lattice.shape = Some(shape.clone());
+        lattice.orientation = Some(Orientation::Random);
+    }
+    Ok(scene)
+}
+
 /// A settled bed of `bodies` spheres, from the cache or made now.
 pub(super) fn bed(bodies: usize, cache: &Path) -> Result<World, Failure> {
-    let scene = scene(bodies)?;
-    let path = cache.join(format!("settled-{bodies}.bin"));
-    let mut simulation = Simulation::from_scene(&scene)?;
-    if let Some(state) = load(&path, &scene) {
+    settled(&scene(bodies)?, &format!("{bodies} spheres"), &cache.join(format!("settled-{bodies}.bin")))
+}
+
+/// A settled bed of `bodies` boxes, from the cache or made now.
+pub(super) fn boxes(bodies: usize, cache: &Path) -> Result<World, Failure> {
+    // Half extents of 1 : 0.8 : 0.65 in a sphere of 1 cm.
+    let half = DVec3::new(0.0069, 0.0055, 0.0045);
+    let scene = scene_of(&Shape::cuboid(half), bodies, 0.01)?;
+    settled(&scene, &format!("{bodies} boxes"), &cache.join(format!("settled-boxes-{bodies}.bin")))
+}
+
+fn settled(scene: &Scene, what: &str, path: &Path) -> Result<World, Failure> {
+    let mut simulation = Simulation::from_scene(scene)?;
+    if let Some(state) = load(path, scene) {
         restore(&mut simulation.world, &state);
         return Ok(simulation.world);
     }
-    note(format_args!("  settling {bodies} spheres (once; kept in {})", path.display()));
+    note(format_args!("  settling {what} (once; kept in {})", path.display()));
     while simulation.world.time < SETTLING - 0.5 * simulation.h() {
         simulation.step()?;
     }
-    save(&path, &scene, &simulation.world)?;
+    save(path, scene, &simulation.world)?;
     Ok(simulation.world)
 }
 
@@ -48,7 +70,15 @@ pub(super) fn length(options: &StepOptions) -> f64 {
 /// A settled bed of 25 000 spheres repeated `nx` by `ny` times in one large box. If they are to be general
 /// bodies, their moments of inertia differ a little.
 pub(super) fn tiled(nx: usize, ny: usize, cache: &Path, are_general: bool) -> Result<World, Failure> {
-    let tile = bed(25_000, cache)?;
+    tiles(&bed(25_000, cache)?, nx, ny, are_general)
+}
+
+/// The same of boxes.
+pub(super) fn tiled_boxes(nx: usize, ny: usize, cache: &Path) -> Result<World, Failure> {
+    tiles(&boxes(25_000, cache)?, nx, ny, false)
+}
+
+fn tiles(tile: &World, nx: usize, ny: usize, are_general: bool) -> Result<World, Failure> {
     let mut world = World { gravity: tile.gravity, materials: tile.materials.clone(), ..World::default() };
     let bodies = &tile.bodies;
     let find = |motion| (0..bodies.len()).filter(move |&i| bodies.motion()[i] == motion);
@@ -68,6 +98,7 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path, are_general: bool) -> Re
                 let inertia = bodies.inverse_inertia()[i].recip() * DVec3::new(1.0, 1.001, 1.002);
                 let mass = are_general.then(|| MassProperties { mass: 1.0 / bodies.inverse_mass()[i], inertia });
                 world.add(Body {
+                    orientation: bodies.orientation[i],
                     velocity: bodies.velocity[i],
                     angular_velocity: bodies.angular_velocity[i],
                     material: bodies.material()[i],
@@ -81,15 +112,19 @@ pub(super) fn tiled(nx: usize, ny: usize, cache: &Path, are_general: bool) -> Re
     Ok(world)
 }
 
-/// Position, velocity and angular velocity of every body, by id.
+/// Numbers a body in a file.
+const ROW: usize = 13;
+
+/// Position, velocity, angular velocity and orientation of every body, by id.
 fn state(world: &World) -> Vec<f64> {
     let b = &world.bodies;
-    let mut out = vec![0.0; 9 * b.len()];
+    let mut out = vec![0.0; ROW * b.len()];
     for i in 0..b.len() {
-        let row = &mut out[9 * b.id()[i] as usize..][..9];
+        let row = &mut out[ROW * b.id()[i] as usize..][..ROW];
         for (part, v) in [b.position[i], b.velocity[i], b.angular_velocity[i]].iter().enumerate() {
             row[3 * part..][..3].copy_from_slice(&v.to_array());
         }
+        row[9..].copy_from_slice(&b.orientation[i].to_array());
     }
     out
 }
@@ -97,10 +132,11 @@ fn state(world: &World) -> Vec<f64> {
 fn restore(world: &mut World, state: &[f64]) {
     let b = &mut world.bodies;
     for i in 0..b.len() {
-        let row = &state[9 * b.id()[i] as usize..][..9];
+        let row = &state[ROW * b.id()[i] as usize..][..ROW];
         b.position[i] = DVec3::from_slice(&row[0..3]);
         b.velocity[i] = DVec3::from_slice(&row[3..6]);
         b.angular_velocity[i] = DVec3::from_slice(&row[6..9]);
+        b.orientation[i] = DQuat::from_slice(&row[9..]);
     }
 }
 
@@ -124,7 +160,7 @@ fn save(path: &Path, scene: &Scene, world: &World) -> Result<(), Failure> {
 fn load(path: &Path, scene: &Scene) -> Option<Vec<f64>> {
     let bytes = std::fs::read(path).ok()?;
     let numbers = bytes.strip_prefix(head(scene).as_bytes())?;
-    let expected = 9 * scene.body_count() as usize;
+    let expected = ROW * scene.body_count() as usize;
     let numbers: Vec<f64> =
         numbers.chunks_exact(8).map(|c| f64::from_le_bytes(c.try_into().unwrap_or_default())).collect();
     (numbers.len() == expected).then_some(numbers)
