@@ -4,7 +4,6 @@
 
 use super::common::run;
 use super::solving::{every_solver, solve, with};
-use barchan::DVec3;
 use barchan::cone::Problem;
 use barchan::cone::solver::{Friction, Order, SolverName, SolverOptions, Status};
 use barchan::dynamics::{ContactOptions, Integrator};
@@ -12,6 +11,7 @@ use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::Shape;
 use barchan::step::Simulation;
 use barchan::world::{Material, Rotation};
+use barchan::{DQuat, DVec3};
 
 const G: f64 = 9.81;
 const LAWS: [Friction; 2] = [Friction::Associated, Friction::Coulomb];
@@ -29,7 +29,7 @@ const H: f64 = 1e-3;
 /// Solves are as exact as 1e-9, and so are accelerations against gravity, but for rounding.
 const EXACT: f64 = 1e-7;
 
-/// A sphere on an incline, seen along it.
+/// A body on an incline, seen along it.
 struct Incline {
     simulation: Simulation,
     downhill: DVec3,
@@ -43,39 +43,47 @@ impl Incline {
     }
 
     fn at(degrees: f64, rotation: Rotation, friction: f64, solver: SolverOptions) -> Self {
+        let sphere = BodySpec { rotation, ..BodySpec::new(Shape::sphere(RADIUS), DVec3::Z * RADIUS) };
+        Self::under(sphere, degrees, friction, solver)
+    }
+
+    /// A body that is given as it stands on the level.
+    fn under(body: BodySpec, degrees: f64, friction: f64, solver: SolverOptions) -> Self {
         let (sin, cos) = degrees.to_radians().sin_cos();
-        let (normal, downhill) = (DVec3::new(sin, 0.0, cos), DVec3::new(cos, 0.0, -sin));
+        let normal = DVec3::new(sin, 0.0, cos);
+        let downhill = DVec3::new(cos, 0.0, -sin);
         let plane = BodySpec { normal: Some(normal), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) };
-        let sphere = BodySpec { rotation, ..BodySpec::new(Shape::sphere(RADIUS), RADIUS * normal) };
+        let turn = DQuat::from_rotation_y(degrees.to_radians());
+        let body = BodySpec { position: turn * body.position, orientation: Some(turn), ..body };
         let scene = Scene {
             time: Time { step: H.into(), end: 1.0, integrator: Integrator::Euler, ..Time::default() },
             contact: ContactOptions { slip_rounding: 0.0, ..ContactOptions::default() },
             gravity: -G * DVec3::Z,
             material: vec![Material { friction, ..Material::default() }],
             solver,
-            body: vec![plane, sphere],
+            body: vec![plane, body],
             ..Scene::default()
         };
         Self { simulation: Simulation::from_scene(&scene).expect("a sound scene"), downhill, normal }
     }
 
-    fn sphere(&self) -> usize {
-        self.simulation.world.bodies.index_of(1).expect("the sphere")
+    fn body(&self) -> usize {
+        self.simulation.world.bodies.index_of(1).expect("the body")
     }
 
     /// Speed of the centre, downhill.
     fn speed(&self) -> f64 {
-        self.simulation.world.bodies.velocity[self.sphere()].dot(self.downhill)
+        self.simulation.world.bodies.velocity[self.body()].dot(self.downhill)
     }
 
     /// Speed of the contact point, downhill.
     fn slip(&self) -> f64 {
-        let spin = self.simulation.world.bodies.angular_velocity[self.sphere()];
+        let spin = self.simulation.world.bodies.angular_velocity[self.body()];
         self.speed() + spin.cross(-RADIUS * self.normal).dot(self.downhill)
     }
 
     fn gap(&self) -> f64 {
-        self.simulation.world.bodies.position[self.sphere()].dot(self.normal) - RADIUS
+        self.simulation.world.bodies.position[self.body()].dot(self.normal) - RADIUS
     }
 
     /// Accelerations of the centre and of the contact point between 0.1 s and 0.3 s: the associated
@@ -141,7 +149,7 @@ fn a_body_that_cannot_turn_sticks_or_slides() {
             }
             incline.assert_gap(&what, friction, law);
             let bodies = &incline.simulation.world.bodies;
-            assert_eq!(bodies.angular_velocity[incline.sphere()], DVec3::ZERO, "{what}");
+            assert_eq!(bodies.angular_velocity[incline.body()], DVec3::ZERO, "{what}");
             assert!(incline.simulation.energy().kinetic.is_finite(), "{what}");
         }
     }
@@ -167,6 +175,36 @@ fn a_sphere_that_can_turn_rolls_or_slides() {
                 assert!(incline.slip() > 1e-3, "{what}: it slides");
             }
             incline.assert_gap(&what, friction, law);
+        }
+    }
+}
+
+/// The same of a box that may turn, on the four contacts under its corners: their impulses are not unique, its motion is.
+/// Its corners slide alike, so it neither tilts nor turns.
+#[test]
+fn a_box_on_four_corners_sticks_or_slides() {
+    const SURE: f64 = 1e-5;
+    let (sin, cos) = DEGREES.to_radians().sin_cos();
+    let half = DVec3::new(0.1, 0.07, 0.03);
+    for (solver, options) in solvers(1e-8) {
+        for factor in [0.5, 0.98, 1.02, 2.0] {
+            let (friction, law) = (factor * sin / cos, options.law());
+            let what = format!("{solver} {law:?} at {factor}");
+            let cuboid = BodySpec::new(Shape::cuboid(half), DVec3::Z * half.z);
+            let mut incline = Incline::under(cuboid, DEGREES, friction, options);
+            run(&mut incline.simulation, 50);
+            assert_eq!(incline.simulation.contacts().len(), 4, "{what}");
+            let before = incline.speed();
+            run(&mut incline.simulation, 100);
+            let acceleration = (incline.speed() - before) / 0.1;
+            let expected = (G * (sin - friction * cos)).max(0.0);
+            assert!((acceleration - expected).abs() < SURE * G, "{what}: {acceleration}, not {expected}");
+            let bodies = &incline.simulation.world.bodies;
+            let i = incline.body();
+            assert!(bodies.angular_velocity[i].length() < SURE * G / half.x, "{what}: {}", bodies.angular_velocity[i]);
+            let gap = bodies.position[i].dot(incline.normal) - half.z;
+            let expected = if law == Friction::Associated { H * friction * incline.speed() } else { 0.0 };
+            assert!((gap - expected).abs() < 1e-5 * half.z, "{what}: the gap is {gap}, not {expected}");
         }
     }
 }
