@@ -152,11 +152,34 @@ impl Scales {
         if self.start.is_empty() { 0..0 } else { self.start[chunk] as usize..self.start[chunk + 1] as usize }
     }
 
-    /// How the spin of a body answers to a moment over r, in quadratic form: mᵀr²I⁻¹m.
-    pub(crate) fn spin_form(&self, problem: &ProblemRef<'_>, body: u32, moment: DVec3) -> f64 {
-        match problem.geometry.tensors.bodies.binary_search(&body) {
-            Ok(k) => moment.dot(symmetric_times(&self.response[k], moment)),
-            Err(_) => self.round[body as usize].spin * moment.length_squared(),
+    /// The place of a body in the list of those with a tensor.
+    #[inline(always)]
+    fn tensor(&self, problem: &ProblemRef<'_>, body: u32) -> Option<usize> {
+        let list = &problem.geometry.tensors.bodies;
+        let range = self.in_chunk(body as usize / BODY_CHUNK);
+        // Mostly all bodies of a chunk have one.
+        let guess = range.start + body as usize % BODY_CHUNK;
+        if guess < range.end && list[guess] == body {
+            return Some(guess);
+        }
+        list[range.clone()].binary_search(&body).ok().map(|k| range.start + k)
+    }
+
+    /// How a body answers to impulses over an arm: (r×n)ᵀM(r×n) for a unit vector n, and the same summed over three axes,
+    /// tr M |r|² − rᵀMr, with M = r²I⁻¹.
+    #[inline(always)]
+    fn spin_answer(&self, problem: &ProblemRef<'_>, body: u32, arm: DVec3, n: DVec3) -> (f64, f64) {
+        let moment = arm.cross(n);
+        match self.tensor(problem, body) {
+            Some(k) => {
+                let m = &self.response[k];
+                let trace = (m[0] + m[1] + m[2]) * arm.length_squared() - arm.dot(symmetric_times(m, arm));
+                (moment.dot(symmetric_times(m, moment)), trace)
+            }
+            None => {
+                let spin = self.round[body as usize].spin;
+                (spin * moment.length_squared(), 2.0 * spin * arm.length_squared())
+            }
         }
     }
 
@@ -169,11 +192,11 @@ impl Scales {
             return (mass, mass + self.round[a as usize].spin + self.round[b as usize].spin);
         }
         let [arm_a, arm_b] = problem.scaled_arms(contact);
-        // dᵀWd of the diagonal block W along a direction d.
-        let along =
-            |d: DVec3| mass + self.spin_form(problem, a, arm_a.cross(d)) + self.spin_form(problem, b, arm_b.cross(d));
-        let normal = along(problem.normals.get(contact));
-        let trace = along(DVec3::X) + along(DVec3::Y) + along(DVec3::Z);
+        let n = problem.normals.get(contact);
+        let on_a = self.spin_answer(problem, a, arm_a, n);
+        let on_b = self.spin_answer(problem, b, arm_b, n);
+        let normal = mass + on_a.0 + on_b.0;
+        let trace = 3.0 * mass + on_a.1 + on_b.1;
         (normal, 0.5 * (trace - normal))
     }
 }

@@ -111,7 +111,7 @@ impl ContactBlock {
         let (t, b) = n.any_orthonormal_pair();
         let (wt, wb) = (w * t, w * b);
         let (half, mixed) = (0.5 * (wt.dot(t) - wb.dot(b)), 0.5 * (wt.dot(b) + wb.dot(t)));
-        let root = half.hypot(mixed);
+        let root = (half * half + mixed * mixed).sqrt();
         let larger = if half >= 0.0 { t * (half + root) + b * mixed } else { t * mixed + b * (root - half) };
         let tangent = n.cross(larger).try_normalize().unwrap_or(t);
         let second = n.cross(tangent);

@@ -4,6 +4,7 @@
 //! order of the candidate pairs: grouped by body A, ascending, a body's walls after its
 //! neighbours.
 
+mod balls;
 mod clearance;
 pub mod contacts;
 mod convex_mesh;
@@ -58,7 +59,7 @@ impl ContactPoint {
 /// |---|---|---|---|---|---|---|
 /// | sphere | `sphere_sphere` | `solids` | `solids` | `convex_mesh` | `sphere_half_space` | `sphere_container` |
 /// | convex | `solids` | `solids` | `solids` | `convex_mesh` | `planes` | `planes` |
-/// | composite | `solids` | `solids` | `solids`, part by part | `convex_mesh`, part by part | `planes` | `planes` |
+/// | composite | `solids` | `solids` | `solids`, part by part; `balls` if all are spheres | `convex_mesh`, part by part | `planes` | `planes` |
 /// | mesh | `convex_mesh` | `convex_mesh` | `convex_mesh` | `mesh_mesh` | `planes` | `planes` |
 ///
 /// Convex are box, capsule, cylinder, cone, ellipsoid and polyhedron; which function of `barchan_convex` handles two of

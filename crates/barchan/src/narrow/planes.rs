@@ -15,6 +15,9 @@ pub(super) fn visit(
     reach: f64,
     found: &mut dyn FnMut(ContactPoint),
 ) {
+    if (a.x - point).dot(normal) > a.bound + reach {
+        return;
+    }
     each_hull(a, |part, solid| {
         for touch in above_plane(&solid, point, normal, reach).touches() {
             let touch = contact(touch, [part, 0]);
@@ -34,8 +37,8 @@ pub(super) fn container(
     let beyond = container.open.iter().any(|face| {
         let (axis, side) = face.axis_and_side();
         let outward = turn * (DVec3::AXES[axis] * side);
-        let lowest = low(a, outward) - x.dot(outward);
-        lowest > container.half_extents[axis]
+        let limit = x.dot(outward) + container.half_extents[axis];
+        a.x.dot(outward) + a.bound > limit && low(a, outward) > limit
     });
     if beyond {
         return;

@@ -1,8 +1,9 @@
 //! Two bounded bodies of any shape: their convex solids and triangles, pair by pair.
 
+use super::balls::{self, Balls};
 use super::{ContactPoint, FeatureKey, convex_mesh, mesh_mesh};
 use crate::shape::{Part, Scaled, Shape, Solid};
-use barchan_convex::{Manifold, Placed, Touch, manifold};
+use barchan_convex::{Core, Manifold, Placed, Touch, manifold};
 use glam::{DMat3, DQuat, DVec3};
 
 /// A shape where it stands.
@@ -11,12 +12,14 @@ pub(super) struct Stand<'a> {
     pub(super) solid: Solid<'a>,
     pub(super) x: DVec3,
     pub(super) r: DMat3,
+    /// The radius of a ball about x that holds it.
+    pub(super) bound: f64,
 }
 
 impl<'a> Stand<'a> {
     /// A shape at x, turned by q; `None` if it is unbounded.
     pub(super) fn new(shape: &'a Shape, x: DVec3, q: DQuat) -> Option<Self> {
-        Some(Self { solid: shape.solid()?, x, r: DMat3::from_quat(q) })
+        Some(Self { solid: shape.solid()?, x, r: DMat3::from_quat(q), bound: shape.bounding_radius()? })
     }
 
     /// Calls `each` with every convex solid, and its number as [`keyed`] takes it; triangles are none.
@@ -33,7 +36,12 @@ impl<'a> Stand<'a> {
     }
 
     /// A part where it stands. Parts are convex.
+    #[inline]
     fn part(&self, part: &'a Part) -> Placed<'a> {
+        if let Shape::Sphere(sphere) = &part.shape {
+            let position = self.x + self.r * part.position;
+            return Placed { core: Core::Point, rounding: sphere.radius, position, rotation: self.r };
+        }
         let r = self.r * part.rotation;
         match part.shape.solid() {
             Some(Solid::One(convex)) => convex.placed(self.x + self.r * part.position, &r),
@@ -70,14 +78,22 @@ pub(super) fn visit(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn Fn
             let found_points = manifold(&convex.placed(a.x, &a.r), &other.placed(b.x, &b.r), reach);
             emit(&found_points, [0, 0], found);
         }
-        _ => a.convex_parts(|k, own| {
-            b.convex_parts(|l, other| {
-                if may_meet(&own, &other, reach) {
-                    emit(&manifold(&own, &other, reach), [k, l], found);
-                }
-            });
-        }),
+        _ => match (Balls::of(a), Balls::of(b)) {
+            (Some(own), Some(other)) => balls::visit(&own, &other, reach, found),
+            _ => with_parts(a, b, reach, found),
+        },
     }
+}
+
+/// Every convex solid of A against every one of B.
+fn with_parts(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
+    a.convex_parts(|k, own| {
+        b.convex_parts(|l, other| {
+            if may_meet(&own, &other, reach) {
+                emit(&manifold(&own, &other, reach), [k, l], found);
+            }
+        });
+    });
 }
 
 fn emit(manifold: &Manifold, parts: [u32; 2], found: &mut dyn FnMut(ContactPoint)) {
