@@ -1,7 +1,7 @@
 //! Hulls: a box about each body that holds it wherever it may go in this step (S4 eq. 6).
 
 use crate::shape::Shape;
-use crate::world::{Bodies, Motion, Ownership};
+use crate::world::{Bodies, Ownership};
 use barchan_parallel::{CHUNK, fold_chunks, for_chunks_mut};
 use glam::{DMat3, DVec3};
 
@@ -76,15 +76,11 @@ impl Growth {
     }
 }
 
-/// The length of which the margin of a body is a part: its size; nothing for walls, and for what is as a wall to others
-/// because it is no sphere and is not moved by them.
+/// The length of which the margin of a body is a part: that of its contacts, and nothing for walls.
 #[inline(always)]
 pub(crate) fn measure(bodies: &Bodies, i: usize) -> f64 {
-    match &bodies.shape[i] {
-        Shape::Sphere(sphere) => sphere.radius,
-        shape if bodies.motion[i] == Motion::Dynamic => shape.size(),
-        _ => 0.0,
-    }
+    let size = bodies.contact_size(i);
+    if size.is_finite() { size } else { 0.0 }
 }
 
 /// The hull of body `i`: empty if it is unbounded, gone, or somewhere that is not finite.

@@ -223,7 +223,7 @@ impl Simulation {
             for i in range {
                 let [a, b] = contacts.pairs()[i].map(|j| j as usize);
                 let normal = contacts.normals().get(i);
-                let [own, other] = [a, b].map(|j| bodies.shape[j].size());
+                let [own, other] = [a, b].map(|j| bodies.contact_size(j));
                 let mut velocity = bodies.velocity[a] - bodies.velocity[b];
                 if i >= round {
                     // What is not round moves by turning, too.

@@ -527,6 +527,17 @@ impl Bodies {
         self.shape[i].is_unbounded()
     }
 
+    /// The length in which a contact of a body is measured: its size, and no length at all for walls and for what is as a
+    /// wall to others, because it is no sphere and is not moved by them. A thin plate holds as a thick one does.
+    #[inline]
+    pub fn contact_size(&self, i: usize) -> f64 {
+        match &self.shape[i] {
+            Shape::Sphere(sphere) => sphere.radius,
+            shape if self.motion[i] == Motion::Dynamic => shape.size(),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Whether a body is one of the rank's own, and no wall.
     #[inline]
     pub fn is_owned_and_bounded(&self, i: usize) -> bool {
