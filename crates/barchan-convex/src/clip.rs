@@ -8,6 +8,7 @@
 use crate::feature::{CORNERS, Feature};
 use crate::manifold::{DEEPEST, FACE, FLUSH, Spot, spread};
 use crate::{Closest, Manifold, Placed, Touch};
+use arrayvec::ArrayVec;
 use glam::{DVec2, DVec3};
 
 /// Edges cross in one point if the sine of their angle is larger. The normal at an end is taken across the edges as if they
@@ -18,9 +19,8 @@ const EDGES: u32 = 1 << 31;
 /// Corners of an overlap at most.
 const SPOTS: usize = 3 * CORNERS;
 
-/// The points where two shapes touch, given where they are nearest to each other.
-pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64) -> Manifold {
-    let mut manifold = Manifold::default();
+/// Adds the points where two shapes touch, given where they are nearest to each other.
+pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64, manifold: &mut Manifold) {
     let normal = nearest.normal;
     let origin = a.position;
     let above = a.feature(-normal, origin);
@@ -30,9 +30,10 @@ pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: 
         // A corner has one point at most; its name is that of what it touches.
         let name = |own: &Feature| if own.points().len() == 1 { own.ids()[0] } else { FACE };
         manifold.push(Touch { point, normal, gap: nearest.gap, key: [name(&above), name(&below)] });
-        return manifold;
+        return;
     }
     let (t, u) = normal.any_orthonormal_pair();
+    let sides = [&Side::new(&above, normal, [t, u]), &Side::new(&below, normal, [t, u])];
     let overlap = Overlap {
         normal,
         axes: [t, u],
@@ -40,19 +41,19 @@ pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: 
         rounding: [a.rounding, b.rounding],
         reach,
         size: a.reach().min(b.reach()),
-        sides: [&above, &below].map(|feature| Side::new(feature, normal, [t, u])),
+        sides,
     };
     let deepest = Touch { point, normal, gap: nearest.gap, key: [DEEPEST; 2] };
     if above.points().len() == 2 && below.points().len() == 2 {
         let radii = |rounding: f64, ends: [f64; 2]| ends.map(|radius| rounding + radius);
-        overlap.edges(deepest, [radii(a.rounding, above.curvature), radii(b.rounding, below.curvature)])
+        overlap.edges(deepest, [radii(a.rounding, above.curvature), radii(b.rounding, below.curvature)], manifold);
     } else {
-        overlap.faces(deepest)
+        overlap.faces(deepest, manifold);
     }
 }
 
 /// Two features seen along the normal.
-struct Overlap {
+struct Overlap<'a> {
     normal: DVec3,
     axes: [DVec3; 2],
     origin: DVec3,
@@ -61,7 +62,7 @@ struct Overlap {
     /// Of the smaller shape.
     size: f64,
     /// A's feature, which is above, and B's.
-    sides: [Side; 2],
+    sides: [&'a Side; 2],
 }
 
 /// A feature seen along the normal.
@@ -142,7 +143,7 @@ impl Side {
     }
 }
 
-impl Overlap {
+impl Overlap<'_> {
     fn flush(&self) -> f64 {
         FLUSH * self.sides[0].extent.min(self.sides[1].extent).sqrt()
     }
@@ -155,11 +156,10 @@ impl Overlap {
     }
 
     /// Where two faces, or a face and an edge, overlap.
-    fn faces(&self, deepest: Touch) -> Manifold {
+    fn faces(&self, deepest: Touch, manifold: &mut Manifold) {
         let flush = self.flush();
-        let [above, below] = &self.sides;
-        let mut spots = [Spot::default(); SPOTS];
-        let mut count = 0;
+        let [above, below] = self.sides;
+        let mut spots: ArrayVec<Spot, SPOTS> = ArrayVec::new();
         // Corners of a face are in order as seen from outside: A's is seen from below here.
         let left = [below.left_of_edges(&above.flat[..above.len]), above.left_of_edges(&below.flat[..below.len])];
         let is_held = |own: usize, k: usize| {
@@ -173,17 +173,15 @@ impl Overlap {
         // Corners of one that the other holds.
         for k in (0..above.len).filter(|&k| is_held(0, k)) {
             let flat = above.flat[k];
-            spots[count] = self.spot(flat, [above.height[k], below.height_at(flat)], [above.ids[k], FACE]);
-            count += 1;
+            spots.push(self.spot(flat, [above.height[k], below.height_at(flat)], [above.ids[k], FACE]));
         }
         for k in (0..below.len).filter(|&k| is_held(1, k)) {
             let flat = below.flat[k];
             // Corners that lie on each other are one point, with both their names.
-            if let Some(same) = known(&spots[..count], flat) {
+            if let Some(same) = known(&spots, flat) {
                 spots[same].key[1] = below.ids[k];
             } else {
-                spots[count] = self.spot(flat, [above.height_at(flat), below.height[k]], [FACE, below.ids[k]]);
-                count += 1;
+                spots.push(self.spot(flat, [above.height_at(flat), below.height[k]], [FACE, below.ids[k]]));
             }
         }
         // Crossings of edges: either has its ends on both sides of the other.
@@ -197,35 +195,28 @@ impl Overlap {
                     continue;
                 }
                 let edge = above.flat[j] - above.flat[i];
-                if (p - q).powi(2) <= FLUSH * FLUSH * edge.length_squared() || r == s || count == SPOTS {
+                if (p - q).powi(2) <= FLUSH * FLUSH * edge.length_squared() || r == s || spots.is_full() {
                     continue;
                 }
                 let t = p / (p - q);
                 let flat = above.flat[i] + edge * t;
-                if known(&spots[..count], flat).is_none() {
+                if known(&spots, flat).is_none() {
                     let on_a = above.height[i] + t * (above.height[j] - above.height[i]);
                     let on_b = below.height[k] + r / (r - s) * (below.height[l] - below.height[k]);
-                    spots[count] = self.spot(flat, [on_a, on_b], [above.edge_name(i), below.edge_name(k)]);
-                    count += 1;
+                    spots.push(self.spot(flat, [on_a, on_b], [above.edge_name(i), below.edge_name(k)]));
                 }
             }
         }
         // Those within reach. None is deeper than the deepest: corners that a face only nearly holds may seem to be.
-        let mut near = 0;
-        for k in 0..count {
-            if spots[k].gap <= self.reach {
-                spots[near] = Spot { gap: spots[k].gap.max(deepest.gap), ..spots[k] };
-                near += 1;
-            }
-        }
-        self.chosen(&spots[..near], deepest, flush)
+        spots.retain(|spot| spot.gap <= self.reach);
+        spots.iter_mut().for_each(|spot| spot.gap = spot.gap.max(deepest.gap));
+        self.choose(&spots, deepest, flush, manifold);
     }
 
-    fn chosen(&self, spots: &[Spot], deepest: Touch, flush: f64) -> Manifold {
+    fn choose(&self, spots: &[Spot], deepest: Touch, flush: f64, manifold: &mut Manifold) {
         let [t, u] = self.axes;
         let from = deepest.point - self.origin;
         let last = Spot { flat: DVec2::new(from.dot(t), from.dot(u)), gap: deepest.gap, ..Spot::default() };
-        let mut manifold = Manifold::default();
         for choice in spread(spots, &last, flush, self.size) {
             manifold.push(match choice {
                 None => deepest,
@@ -237,22 +228,16 @@ impl Overlap {
             });
         }
         manifold.deepen(deepest.gap);
-        manifold
     }
 
     /// Where two edges run beside each other; what is curved parts along the line of the two axes.
-    fn edges(&self, deepest: Touch, radii: [[f64; 2]; 2]) -> Manifold {
-        let alone = || {
-            let mut manifold = Manifold::default();
-            manifold.push(deepest);
-            manifold
-        };
-        let [above, below] = &self.sides;
+    fn edges(&self, deepest: Touch, radii: [[f64; 2]; 2], manifold: &mut Manifold) {
+        let [above, below] = self.sides;
         let [d, e] = [above, below].map(|side| side.flat[1] - side.flat[0]);
         let [length_squared, other_squared] = [d.length_squared(), e.length_squared()];
         let is_crossing = d.perp_dot(e).powi(2) > CROSSING * CROSSING * length_squared * other_squared;
         if length_squared == 0.0 || other_squared == 0.0 || is_crossing {
-            return alone();
+            return manifold.push(deepest);
         }
         // Where the ends are along A's edge; B's may run the other way.
         let at = |flat: DVec2| (flat - above.flat[0]).dot(d) / length_squared;
@@ -264,11 +249,10 @@ impl Overlap {
         let flush = self.flush();
         // Beside each other, not one behind the other.
         if (shared[1] - shared[0]) * length_squared.sqrt() <= flush {
-            return alone();
+            return manifold.push(deepest);
         }
-        let mut spots = [Spot::default(); 2];
-        let mut touches = [Touch::default(); 2];
-        let mut count = 0;
+        let mut spots: ArrayVec<Spot, 2> = ArrayVec::new();
+        let mut touches: ArrayVec<Touch, 2> = ArrayVec::new();
         for k in [0, 1] {
             let t = shared[k];
             let v = (t - ends[0]) / (ends[1] - ends[0]);
@@ -279,19 +263,16 @@ impl Overlap {
             let key = if from_a[k] { [above.ids[k], FACE] } else { [FACE, below.ids[k ^ lower]] };
             let touch = self.between_axes(flats, heights, radii, key);
             if let Some(touch) = touch.filter(|touch| touch.gap <= self.reach) {
-                spots[count] = Spot { flat: flats[0], gap: touch.gap, ..Spot::default() };
-                touches[count] = touch;
-                count += 1;
+                spots.push(Spot { flat: flats[0], gap: touch.gap, ..Spot::default() });
+                touches.push(touch);
             }
         }
         let from = deepest.point - self.origin;
         let flat = DVec2::new(from.dot(self.axes[0]), from.dot(self.axes[1]));
         let last = Spot { flat, gap: deepest.gap, ..Spot::default() };
-        let mut manifold = Manifold::default();
-        for choice in spread(&spots[..count], &last, flush, self.size) {
+        for choice in spread(&spots, &last, flush, self.size) {
             manifold.push(choice.map_or(deepest, |k| touches[k]));
         }
-        manifold
     }
 
     /// The point between two edges that are round about their axes; none if these have passed each other, aside of each

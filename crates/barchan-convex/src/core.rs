@@ -109,6 +109,22 @@ impl Core<'_> {
     }
 }
 
+impl Core<'_> {
+    /// Half of the edges of a box about the origin, along the axes of the core, that holds it.
+    #[inline]
+    pub fn extent(&self) -> DVec3 {
+        match *self {
+            Self::Point => DVec3::ZERO,
+            Self::Segment { half } => DVec3::new(0.0, 0.0, half),
+            Self::Cuboid { half } => half,
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => DVec3::new(radius, radius, half),
+            Self::Ellipsoid { radii } => radii,
+            Self::Hull { hull, scale } => DVec3::splat(hull.reach() * scale),
+            Self::Triangle(corners) => corners[0].abs().max(corners[1].abs()).max(corners[2].abs()),
+        }
+    }
+}
+
 /// The corner of a triangle that is farthest along a direction; the first one of several.
 #[inline]
 pub(crate) fn farthest_corner(corners: &[DVec3; 3], d: DVec3) -> usize {

@@ -149,7 +149,8 @@ impl Difference<'_> {
     fn improved(&self, mut best: Depth) -> Depth {
         for _ in 0..IMPROVED {
             let shift = best.depth + best.depth.max(APART * self.size);
-            let Found::Apart(vertex) = self.moved(best.outward * shift).nearest(f64::INFINITY) else { break };
+            let apart = self.moved(best.outward * shift);
+            let Found::Apart(vertex) = apart.nearest_from(-best.outward, f64::INFINITY) else { break };
             let outward = -vertex.w.normalize();
             let depth = self.support(outward).w.dot(outward);
             if depth > best.depth + PRECISION * self.size {

@@ -27,24 +27,28 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
+    /// A corner, or an edge by its two ends.
+    #[inline]
     fn new(corners: impl IntoIterator<Item = (DVec3, u32)>) -> Self {
-        let mut feature = Self {
-            points: [DVec3::ZERO; CORNERS],
-            ids: [0; CORNERS],
-            len: 0,
-            normal: DVec3::ZERO,
-            curvature: [0.0; 2],
-        };
+        Self::with(corners, DVec3::ZERO, [0.0; 2])
+    }
+
+    /// A face.
+    #[inline]
+    fn face(corners: impl IntoIterator<Item = (DVec3, u32)>, normal: DVec3) -> Self {
+        Self::with(corners, normal, [0.0; 2])
+    }
+
+    /// In one go: it is too large to be moved around.
+    #[inline]
+    fn with(corners: impl IntoIterator<Item = (DVec3, u32)>, normal: DVec3, curvature: [f64; 2]) -> Self {
+        let mut feature = Self { points: [DVec3::ZERO; CORNERS], ids: [0; CORNERS], len: 0, normal, curvature };
         for (point, id) in corners.into_iter().take(CORNERS) {
             feature.points[feature.len] = point;
             feature.ids[feature.len] = id;
             feature.len += 1;
         }
         feature
-    }
-
-    fn facing(self, normal: DVec3) -> Self {
-        Self { normal, ..self }
     }
 
     /// Its corners in order: one, the two ends of an edge, or those of a face as seen from outside.
@@ -78,7 +82,7 @@ impl Core<'_> {
                 } else if d.z.abs() < ACROSS {
                     let side = self.support(d).with_z(0.0);
                     let end = |k: u32| (side.with_z(if k == 0 { -half } else { half }), k);
-                    Feature { curvature: [radius; 2], ..Feature::new([end(0), end(1)]) }
+                    Feature::with([end(0), end(1)], DVec3::ZERO, [radius; 2])
                 } else {
                     Feature::new([(self.support(d), RIM_POINT + u32::from(d.z > 0.0))])
                 }
@@ -93,7 +97,7 @@ impl Core<'_> {
                     let foot = (d.truncate() * (radius / flat)).extend(-half);
                     // A straight line, less and less curved across from the tip down.
                     let curvature = [radius / slope.x, 0.0];
-                    Feature { curvature, ..Feature::new([(foot, 0), (DVec3::new(0.0, 0.0, half), 1)]) }
+                    Feature::with([(foot, 0), (DVec3::new(0.0, 0.0, half), 1)], DVec3::ZERO, curvature)
                 } else {
                     let point = self.support(d);
                     Feature::new([(point, if point.z > 0.0 { 1 } else { RIM_POINT })])
@@ -115,7 +119,7 @@ fn polyhedron(hull: &Hull, scale: f64, d: DVec3) -> Feature {
         // Every so many of a face that has too many.
         let stride = corners.len().div_ceil(CORNERS);
         let some = corners.iter().step_by(stride).map(|&k| corner(k));
-        return Feature::new(some).facing(hull.normal(face));
+        return Feature::face(some, hull.normal(face));
     }
     let point = hull.farthest(d);
     match hull.edge_across(point, d) {
@@ -135,7 +139,7 @@ fn triangle(corners: &[DVec3; 3], d: DVec3) -> Feature {
     if rise.abs() > FACING {
         // In order as seen from the side that faces the direction.
         let order = if rise > 0.0 { [0, 1, 2] } else { [0, 2, 1] };
-        return Feature::new(order.map(corner)).facing(normal * 1f64.copysign(rise));
+        return Feature::face(order.map(corner), normal * 1f64.copysign(rise));
     }
     let point = farthest_corner(corners, d);
     let along = |other: usize| (corners[other] - corners[point]).normalize_or_zero().dot(d).abs();
@@ -149,6 +153,7 @@ fn triangle(corners: &[DVec3; 3], d: DVec3) -> Feature {
 }
 
 /// The part of a box that faces a direction. Corners are numbered by their signs, a bit an axis.
+#[inline]
 fn cuboid(half: DVec3, d: DVec3) -> Feature {
     let size = d.abs();
     let corner = |k: u32| {
@@ -163,7 +168,7 @@ fn cuboid(half: DVec3, d: DVec3) -> Feature {
         // In order as seen from outside.
         let order = if base != 0 { [0, u, u | v, v] } else { [0, v, u | v, u] };
         let normal = DVec3::AXES[largest] * 1f64.copysign(d[largest]);
-        return Feature::new(order.map(|k| corner(base | k))).facing(normal);
+        return Feature::face(order.map(|k| corner(base | k)), normal);
     }
     let smallest = size.min_position();
     let others = bit((smallest + 1) % 3) | bit((smallest + 2) % 3);
@@ -193,11 +198,12 @@ fn rim(radius: f64, z: f64, is_up: bool) -> Feature {
         (DVec3::new(radius * AROUND[k][0], radius * AROUND[k][1], z), id)
     };
     let normal = DVec3::new(0.0, 0.0, if is_up { 1.0 } else { -1.0 });
-    Feature::new((0..RIM).map(corner)).facing(normal)
+    Feature::face((0..RIM).map(corner), normal)
 }
 
 impl Placed<'_> {
     /// The part of the core that faces a direction of unit length, in the world frame less an origin.
+    #[inline]
     pub(crate) fn feature(&self, direction: DVec3, origin: DVec3) -> Feature {
         let mut feature = self.core.feature(self.rotation.transpose() * direction);
         let offset = self.position - origin;

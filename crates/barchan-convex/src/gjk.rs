@@ -71,12 +71,14 @@ impl<'a> Difference<'a> {
 
     /// Finds the points nearest to each other, unless they are farther apart than `reach`.
     pub(crate) fn nearest(&self, reach: f64) -> Found {
+        self.nearest_from(if self.offset == DVec3::ZERO { DVec3::X } else { -self.offset }, reach)
+    }
+
+    /// The same, if there is a guess at the way from B to A, of any length.
+    pub(crate) fn nearest_from(&self, guess: DVec3, reach: f64) -> Found {
         let size = self.size + self.offset.length();
         let mut simplex = Simplex::default();
-        let mut v = -self.offset;
-        if v == DVec3::ZERO {
-            v = DVec3::X;
-        }
+        let mut v = guess;
         let first = self.support(-v);
         simplex.push(first);
         v = simplex.reduce();

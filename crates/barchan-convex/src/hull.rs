@@ -8,6 +8,9 @@ pub struct Hull {
     points: Vec<DVec3>,
     /// Outward unit normals of the faces.
     normals: Vec<DVec3>,
+    /// Both again, four together, to be searched.
+    point_blocks: Vec<Block>,
+    normal_blocks: Vec<Block>,
     /// How far their planes are from the origin.
     distances: Vec<f64>,
     /// Corners of face `k` are `corners[start[k]..start[k + 1]]`, in order as seen from outside.
@@ -39,6 +42,8 @@ impl Hull {
             hull.normals.push(normal);
             hull.distances.push(plane);
         }
+        hull.point_blocks = blocks(&hull.points);
+        hull.normal_blocks = blocks(&hull.normals);
         hull.link();
         hull
     }
@@ -83,13 +88,13 @@ impl Hull {
     /// The index of the point farthest along a direction; the first one of several.
     #[inline]
     pub fn farthest(&self, direction: DVec3) -> usize {
-        farthest(&self.points, direction)
+        farthest(&self.point_blocks, direction)
     }
 
     /// The face whose normal is nearest to a direction.
     #[inline]
     pub fn facing(&self, direction: DVec3) -> usize {
-        farthest(&self.normals, direction)
+        farthest(&self.normal_blocks, direction)
     }
 
     /// The largest distance of a point from the planes of the faces, outside of them, and the face.
@@ -140,29 +145,34 @@ impl Hull {
     }
 }
 
+/// Four vectors: their x, y and z.
+type Block = [[f64; 4]; 3];
+
+/// Vectors four by four; the last one is repeated.
+fn blocks(vectors: &[DVec3]) -> Vec<Block> {
+    let block = |four: &[DVec3]| {
+        let vector = |lane: usize| four[lane.min(four.len() - 1)];
+        [0, 1, 2].map(|axis| [0, 1, 2, 3].map(|lane| vector(lane)[axis]))
+    };
+    vectors.chunks(4).map(block).collect()
+}
+
 /// The index of the vector that is farthest along a direction; the first one of several.
 #[inline]
-fn farthest(vectors: &[DVec3], direction: DVec3) -> usize {
-    // Two chains of comparisons at once, of every other one.
-    let mut best = [f64::NEG_INFINITY; 2];
-    let mut which = [0; 2];
-    let mut pairs = vectors.chunks_exact(2);
-    let mut k = 0;
-    for pair in &mut pairs {
-        for side in 0..2 {
-            let along = pair[side].dot(direction);
-            which[side] = if along > best[side] { k + side } else { which[side] };
-            best[side] = best[side].max(along);
-        }
-        k += 2;
-    }
-    if let [last] = pairs.remainder() {
-        let along = last.dot(direction);
-        if along > best[0] {
-            best[0] = along;
-            which[0] = k;
+fn farthest(blocks: &[Block], direction: DVec3) -> usize {
+    let mut best = [f64::NEG_INFINITY; 4];
+    let mut which = [0u64; 4];
+    for (k, [x, y, z]) in (0..).zip(blocks) {
+        for lane in 0..4 {
+            let along = x[lane] * direction.x + y[lane] * direction.y + z[lane] * direction.z;
+            which[lane] = if along > best[lane] { k } else { which[lane] };
+            best[lane] = if along > best[lane] { along } else { best[lane] };
         }
     }
-    let is_second = best[1] > best[0] || best[1] == best[0] && which[1] < which[0];
-    which[usize::from(is_second)]
+    let index = |lane: usize| 4 * which[lane] as usize + lane;
+    let first = |i: usize, j: usize| {
+        let is_later = best[j] > best[i] || best[j] == best[i] && index(j) < index(i);
+        if is_later { j } else { i }
+    };
+    index(first(first(0, 1), first(2, 3)))
 }

@@ -36,5 +36,5 @@ pub use closest::{Closest, closest};
 pub use core::{Core, Placed};
 pub use hull::Hull;
 pub use manifold::{Manifold, Touch};
-pub use pairs::{gap, manifold, manifold_along};
+pub use pairs::{gap, manifold};
 pub use plane::above_plane;

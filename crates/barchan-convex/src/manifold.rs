@@ -1,5 +1,6 @@
 //! Where two shapes touch: up to four points that are well spread, the deepest always.
 
+use arrayvec::ArrayVec;
 use glam::{DVec2, DVec3};
 
 /// Corners count as within a face up to this far outside of it, and points as one, in sizes of the faces. It keeps the
@@ -25,23 +26,27 @@ pub struct Touch {
 }
 
 /// Up to four points.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Manifold {
-    touches: [Touch; 4],
-    len: usize,
+    touches: ArrayVec<Touch, 4>,
 }
 
 impl Manifold {
     /// The points, the deepest first.
     #[inline]
     pub fn touches(&self) -> &[Touch] {
-        &self.touches[..self.len]
+        &self.touches
+    }
+
+    /// Forgets all points.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.touches.clear();
     }
 
     #[inline]
     pub(crate) fn push(&mut self, touch: Touch) {
-        self.touches[self.len] = touch;
-        self.len += 1;
+        self.touches.push(touch);
     }
 
     /// Gives the first point the gap of the deepest one, for which it stands.
@@ -50,13 +55,12 @@ impl Manifold {
         self.touches[0].gap = self.touches[0].gap.min(gap);
     }
 
-    /// The same with the two shapes in the other order.
-    pub(crate) fn swapped(mut self) -> Self {
-        for touch in &mut self.touches[..self.len] {
+    /// Makes it that of the two shapes in the other order.
+    pub(crate) fn swap(&mut self) {
+        for touch in &mut self.touches {
             touch.normal = -touch.normal;
             touch.key.swap(0, 1);
         }
-        self
     }
 }
 

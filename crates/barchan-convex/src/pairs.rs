@@ -24,11 +24,46 @@ use crate::sphere::{Distance, sphere};
 use crate::{Closest, Core, Manifold, Placed, Touch, closest};
 
 /// Finds where two shapes touch, or come nearer to each other than `reach`.
+#[inline]
 pub fn manifold(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Manifold {
-    if is_far(a, b, reach) {
-        return Manifold::default();
+    let mut manifold = Manifold::default();
+    manifold.find(a, b, reach);
+    manifold
+}
+
+impl Manifold {
+    /// Makes it that of two shapes: where they touch, or come nearer to each other than `reach`.
+    pub fn find(&mut self, a: &Placed<'_>, b: &Placed<'_>, reach: f64) {
+        self.clear();
+        if is_far(a, b, reach) {
+            return;
+        }
+        if is_in_order(a, b) {
+            self.find_in_order(a, b, reach);
+        } else {
+            self.find_in_order(b, a, reach);
+            self.swap();
+        }
     }
-    if is_in_order(a, b) { in_order(a, b, reach) } else { in_order(b, a, reach).swapped() }
+
+    fn find_in_order(&mut self, a: &Placed<'_>, b: &Placed<'_>, reach: f64) {
+        if let Some(nearest) = nearest(a, b, reach) {
+            self.add_along(a, b, &nearest, reach);
+        }
+    }
+
+    /// Adds where two shapes touch if it is known which of their points are nearest to each other, or along which normal
+    /// they are to be parted. It must be empty.
+    pub fn add_along(&mut self, a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64) {
+        let is_one = |core: &Core<'_>| matches!(core, Core::Point | Core::Ellipsoid { .. });
+        if is_one(&a.core) || is_one(&b.core) {
+            // They have neither edges nor faces.
+            let point = 0.5 * (nearest.on_a + nearest.on_b);
+            self.push(Touch { point, normal: nearest.normal, gap: nearest.gap, key: [0, 0] });
+        } else {
+            touches(a, b, nearest, reach, self);
+        }
+    }
 }
 
 /// The gap of two shapes: negative where they overlap, `None` if they are farther apart than `reach`.
@@ -38,33 +73,6 @@ pub fn gap(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<f64> {
     }
     let nearest = if is_in_order(a, b) { nearest(a, b, reach) } else { nearest(b, a, reach) };
     nearest.map(|nearest| nearest.gap)
-}
-
-fn in_order(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Manifold {
-    match nearest(a, b, reach) {
-        Some(nearest) => manifold_along(a, b, &nearest, reach),
-        None => Manifold::default(),
-    }
-}
-
-/// Finds where two shapes touch if it is known which of their points are nearest to each other, or along which normal they
-/// are to be parted.
-pub fn manifold_along(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64) -> Manifold {
-    if let Core::Point | Core::Ellipsoid { .. } = a.core {
-        return one(nearest);
-    }
-    if let Core::Ellipsoid { .. } = b.core {
-        return one(nearest);
-    }
-    touches(a, b, nearest, reach)
-}
-
-/// The one point of a shape that has neither edges nor faces.
-fn one(nearest: &Closest) -> Manifold {
-    let point = 0.5 * (nearest.on_a + nearest.on_b);
-    let mut manifold = Manifold::default();
-    manifold.push(Touch { point, normal: nearest.normal, gap: nearest.gap, key: [0, 0] });
-    manifold
 }
 
 /// Where two shapes, in order, are nearest to each other.

@@ -3,6 +3,7 @@
 use crate::feature::CORNERS;
 use crate::manifold::{FLUSH, Spot, spread};
 use crate::{Manifold, Placed, Touch};
+use arrayvec::ArrayVec;
 use glam::{DVec2, DVec3};
 
 /// Finds where a shape A above a plane B touches it, or comes nearer to it than `reach`. The plane passes through a point
@@ -31,17 +32,15 @@ pub fn above_plane(a: &Placed<'_>, point: DVec3, normal: DVec3, reach: f64) -> M
     }
     let (t, u) = normal.any_orthonormal_pair();
     let flat = |p: DVec3| DVec2::new(p.dot(t), p.dot(u));
-    let mut spots = [Spot::default(); CORNERS];
-    let mut which = [0; CORNERS];
-    let mut count = 0;
+    let mut spots: ArrayVec<Spot, CORNERS> = ArrayVec::new();
+    let mut which: ArrayVec<usize, CORNERS> = ArrayVec::new();
     for (k, &p) in feature.points().iter().enumerate().filter(|(_, p)| gap(**p) <= reach) {
-        spots[count] = Spot { flat: flat(p), gap: gap(p), ..Spot::default() };
-        which[count] = k;
-        count += 1;
+        spots.push(Spot { flat: flat(p), gap: gap(p), ..Spot::default() });
+        which.push(k);
     }
     let last = Spot { flat: flat(lowest), gap: deepest, ..Spot::default() };
     let size = size + a.rounding;
-    for choice in spread(&spots[..count], &last, FLUSH * size, size) {
+    for choice in spread(&spots, &last, FLUSH * size, size) {
         manifold.push(match choice {
             None => touch(lowest, 0),
             Some(k) => touch(feature.points()[which[k]], 1 + feature.ids()[which[k]]),

@@ -10,7 +10,7 @@ use super::solids::{Stand, keyed};
 use super::triangles::{Facet, Place};
 use super::{ContactPoint, FeatureKey};
 use crate::shape::Scaled;
-use barchan_convex::{Closest, Core, Placed, Touch, closest, manifold_along};
+use barchan_convex::{Closest, Core, Manifold, Placed, Touch, closest};
 use glam::{DMat3, DVec3};
 
 /// Numbers of features of triangles: edges and corners by their triangle; faces are one, so that contacts keep their
@@ -50,8 +50,10 @@ pub(super) fn visit(
     let local = Placed { position: back * (a.position - b.x), rotation: back * a.rotation, ..*a };
     let to_world =
         |touch: ContactPoint| ContactPoint { point: b.x + b.r * touch.point, normal: b.r * touch.normal, ..touch };
-    let mut search =
-        Search { a: &local, part, mesh, reach, gathered: Gathered::new(a.reach()), spare: None, behind: None };
+    let bound = a.reach();
+    let extent = a.core.extent() + a.rounding;
+    let gathered = Gathered::new(bound);
+    let mut search = Search { a: &local, part, mesh, reach, bound, extent, gathered, spare: None, behind: None };
     let [low, high] = local.aabb();
     let scale = 1.0 / mesh.scale;
     mesh.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| search.look_at(triangle));
@@ -69,6 +71,9 @@ struct Search<'a, 'b> {
     part: u32,
     mesh: Scaled<'a>,
     reach: f64,
+    /// The radius of a ball about the solid, and half of the edges of a box about it that is turned as it is.
+    bound: f64,
+    extent: DVec3,
     gathered: Gathered,
     /// The deepest overlap whose normal is that of no place, for want of something better.
     spare: Option<ContactPoint>,
@@ -78,7 +83,13 @@ struct Search<'a, 'b> {
 
 impl Search<'_, '_> {
     fn look_at(&mut self, triangle: u32) {
+        if Facet::is_beyond(self.mesh, triangle, (self.a.position, self.bound), self.reach) {
+            return;
+        }
         let Some(facet) = Facet::new(self.mesh, triangle, self.a.position) else { return };
+        if matches!(self.a.core, Core::Point) {
+            return self.ball(&facet);
+        }
         let height = |p: DVec3| (p - facet.corners[0]).dot(facet.normal);
         let along = |d: DVec3| self.a.position + self.a.rotation * self.a.core.support(self.a.rotation.transpose() * d);
         // Not above the triangle by too much, and not wholly behind it.
@@ -86,7 +97,17 @@ impl Search<'_, '_> {
         if lowest > self.reach || height(along(facet.normal)) + self.a.rounding <= 0.0 {
             return;
         }
-        if matches!(self.a.core, Core::Point) { self.ball(&facet) } else { self.solid(&facet) }
+        if !self.is_beside(&facet) {
+            self.solid(&facet);
+        }
+    }
+
+    /// Whether a triangle is aside of the box about the solid that is turned as it is, by more than the reach.
+    fn is_beside(&self, facet: &Facet<'_>) -> bool {
+        let back = self.a.rotation.transpose();
+        let [p, q, r] = facet.corners.map(|corner| back * (corner - self.a.position));
+        let extent = self.extent + self.reach;
+        (p.min(q).min(r) - extent).max_element() > 0.0 || (p.max(q).max(r) + extent).min_element() < 0.0
     }
 
     /// A ball touches where its centre is nearest.
@@ -221,7 +242,8 @@ impl Search<'_, '_> {
     /// Takes in the points where the solid and a triangle face each other along a normal, as far as they lie on the
     /// triangle. Returns the least of their gaps.
     fn gather(&mut self, triangle: &Placed<'_>, nearest: &Closest, facet: &Facet<'_>) -> f64 {
-        let manifold = manifold_along(self.a, triangle, nearest, self.reach);
+        let mut manifold = Manifold::default();
+        manifold.add_along(self.a, triangle, nearest, self.reach);
         let size = self.a.reach().min(triangle.core.reach());
         let is_on_triangle = |on_b: DVec3| facet.nearest(on_b).0.distance(on_b) <= 1e-3 * size;
         let mut least = f64::INFINITY;

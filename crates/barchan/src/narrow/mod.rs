@@ -48,11 +48,6 @@ pub struct ContactPoint {
     pub key: FeatureKey,
 }
 
-impl ContactPoint {
-    /// No contact: what room for points is filled with.
-    const NONE: Self = Self { point: DVec3::ZERO, normal: DVec3::ZERO, gap: f64::INFINITY, key: FeatureKey::ONLY };
-}
-
 /// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
 ///
 /// | A \ B | sphere | convex | composite | mesh | half-space | container |

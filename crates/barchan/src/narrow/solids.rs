@@ -18,6 +18,7 @@ pub(super) struct Stand<'a> {
 
 impl<'a> Stand<'a> {
     /// A shape at x, turned by q; `None` if it is unbounded.
+    #[inline(always)]
     pub(super) fn new(shape: &'a Shape, x: DVec3, q: DQuat) -> Option<Self> {
         Some(Self { solid: shape.solid()?, x, r: DMat3::from_quat(q), bound: shape.bounding_radius()? })
     }
@@ -75,8 +76,8 @@ pub(super) fn visit(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn Fn
         (_, Solid::Triangles(mesh)) => with_mesh(a, (b, mesh), reach, found),
         (Solid::Triangles(mesh), _) => with_mesh(b, (a, mesh), reach, &mut |touch| found(mirrored(touch))),
         (Solid::One(convex), Solid::One(other)) => {
-            let found_points = manifold(&convex.placed(a.x, &a.r), &other.placed(b.x, &b.r), reach);
-            emit(&found_points, [0, 0], found);
+            let touches = manifold(&convex.placed(a.x, &a.r), &other.placed(b.x, &b.r), reach);
+            emit(&touches, [0, 0], found);
         }
         _ => match (Balls::of(a), Balls::of(b)) {
             (Some(own), Some(other)) => balls::visit(&own, &other, reach, found),
@@ -87,10 +88,12 @@ pub(super) fn visit(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn Fn
 
 /// Every convex solid of A against every one of B.
 fn with_parts(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
+    let mut touches = Manifold::default();
     a.convex_parts(|k, own| {
         b.convex_parts(|l, other| {
             if may_meet(&own, &other, reach) {
-                emit(&manifold(&own, &other, reach), [k, l], found);
+                touches.find(&own, &other, reach);
+                emit(&touches, [k, l], found);
             }
         });
     });

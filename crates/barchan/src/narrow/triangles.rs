@@ -42,11 +42,23 @@ impl<'a> Facet<'a> {
     /// A triangle as seen from a point; `None` if it has no area.
     pub(super) fn new(mesh: Scaled<'a>, triangle: u32, seen_from: DVec3) -> Option<Self> {
         let corners = corners(mesh.triangles, triangle).map(|p| p * mesh.scale);
-        let normal = face_normal(corners)?;
+        let normal = mesh.triangles.topology.normal(triangle as usize);
+        if normal == DVec3::ZERO {
+            return None;
+        }
         // A sheet has no inside: it holds from both sides.
         let is_turned = !mesh.triangles.is_closed && (seen_from - corners[0]).dot(normal) < 0.0;
         let normal = if is_turned { -normal } else { normal };
         Some(Self { mesh: mesh.triangles, scale: mesh.scale, triangle, corners, normal, is_turned })
+    }
+
+    /// Whether a ball is wholly on one side of the plane of a triangle, farther from it than `reach` or behind what is
+    /// closed: told before anything else is asked of the triangle.
+    pub(super) fn is_beyond(mesh: Scaled<'_>, triangle: u32, (centre, radius): (DVec3, f64), reach: f64) -> bool {
+        let corner = mesh.triangles.surface.triangles[triangle as usize][0];
+        let from = centre - mesh.triangles.surface.vertices[corner as usize] * mesh.scale;
+        let height = from.dot(mesh.triangles.topology.normal(triangle as usize));
+        height > radius + reach || height < -(radius + if mesh.triangles.is_closed { 0.0 } else { reach })
     }
 
     /// A number that the triangle's features have in common.
@@ -200,11 +212,6 @@ impl<'a> Facet<'a> {
 /// The corners of a triangle at scale 1.
 fn corners(mesh: &Triangles, triangle: u32) -> [DVec3; 3] {
     mesh.surface.triangles[triangle as usize].map(|v| mesh.surface.vertices[v as usize])
-}
-
-/// The unit normal of a triangle; `None` if it has no area.
-fn face_normal([p, q, r]: [DVec3; 3]) -> Option<DVec3> {
-    (q - p).cross(r - p).try_normalize()
 }
 
 /// The unit vector in the plane of a triangle that leads out of it across an edge, from the way to the third corner.
