@@ -129,7 +129,7 @@ pub enum MeshFault {
     /// Triangles that go through others.
     #[error(
         "it goes through itself: {count} pairs of triangles cross, {triangle} and {other} for example at {at}; unite the \
-         parts, or give mass and inertia, or make the body fixed"
+         parts, or make the body fixed"
     )]
     Crossing {
         /// How many pairs.

@@ -56,7 +56,7 @@ impl Recovery<'_> {
         let bodies = self.arms.bodies;
         let gap = contacts.gaps()[i];
         let pair = contacts.pairs()[i];
-        let radius = |j: u32| bodies.shape[j as usize].size();
+        let radius = |j: u32| bodies.size(j as usize);
         let slack = SLACK * radius(pair[0]).min(radius(pair[1]));
         let new = match self.integrator {
             Integrator::Euler => 0.0,

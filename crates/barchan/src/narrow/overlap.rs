@@ -43,7 +43,7 @@ impl Contacts {
 
     /// What the overlaps of all contacts add up to.
     pub fn overlap(&self, bodies: &Bodies) -> OverlapSums {
-        let radius = |j: u32| bodies.shape[j as usize].size();
+        let radius = |j: u32| bodies.size(j as usize);
         let mut overlap = OverlapSums::default();
         for (&gap, &[a, b]) in self.gaps.iter().zip(&self.pairs).filter(|(gap, _)| **gap < 0.0) {
             overlap.max = overlap.max.max(-gap);

@@ -188,7 +188,7 @@ impl Simulation {
         let part = |range: Range<usize>| {
             let moves = |i: &usize| bodies.motion[*i] == Motion::Dynamic && bodies.ownership[*i] == Ownership::Owned;
             range.filter(moves).fold([0.0; 3], |most, i| {
-                let radius = bodies.shape[i].size();
+                let radius = bodies.size(i);
                 let tumble = if bodies.is_isotropic(i) { 0.0 } else { bodies.angular_velocity[i].length() };
                 larger(most, [acceleration(i) / radius, bodies.velocity[i].length() / radius, tumble])
             })
@@ -197,7 +197,7 @@ impl Simulation {
         let [mut fall, flight, tumble] = fold_chunks(bodies.len(), CHUNK, sums, [0.0; 3], part, larger);
         for (&id, &ExternalForce { force, .. }) in external {
             if let Some(i) = bodies.index_of(id) {
-                let radius = bodies.shape[i].size();
+                let radius = bodies.size(i);
                 fall = fall.max((acceleration(i) + bodies.inverse_mass[i] * force.length()) / radius);
             }
         }
@@ -223,7 +223,7 @@ impl Simulation {
             for i in range {
                 let [a, b] = contacts.pairs()[i].map(|j| j as usize);
                 let normal = contacts.normals().get(i);
-                let [own, other] = [a, b].map(|j| bodies.shape[j].size());
+                let [own, other] = [a, b].map(|j| bodies.size(j));
                 let mut velocity = bodies.velocity[a] - bodies.velocity[b];
                 if i >= round {
                     // What is not round moves by turning, too.

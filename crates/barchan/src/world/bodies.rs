@@ -527,6 +527,16 @@ impl Bodies {
         self.shape[i].is_unbounded()
     }
 
+    /// The length by which overlaps and steps of a body are measured: the size of its shape, and infinite for what
+    /// stands as a wall does: it is unbounded, or has no inside and is not moved by forces.
+    #[inline]
+    pub fn size(&self, i: usize) -> f64 {
+        match &self.shape[i] {
+            Shape::Mesh(mesh) if self.motion[i] != Motion::Dynamic && !mesh.has_inside() => f64::INFINITY,
+            shape => shape.size(),
+        }
+    }
+
     /// Whether a body is one of the rank's own, and no wall.
     #[inline]
     pub fn is_owned_and_bounded(&self, i: usize) -> bool {

@@ -9,6 +9,7 @@ mod analytic;
 mod architecture;
 mod determinism;
 mod documentation;
+mod meshes;
 mod outside;
 mod pairs;
 mod properties;
