@@ -9,6 +9,7 @@ mod analytic;
 mod architecture;
 mod determinism;
 mod documentation;
+mod masses;
 mod meshes;
 mod outside;
 mod pairs;

@@ -2,7 +2,7 @@
 
 use barchan::DVec3;
 use barchan::scene::{BodySpec, Scene, Time};
-use barchan::shape::{GivenMass, Shape, Surface};
+use barchan::shape::{GivenMass, Mesh, MeshText, Shape, Solid, Surface};
 use barchan::step::Simulation;
 use barchan::world::{Material, Motion};
 
@@ -73,5 +73,58 @@ fn an_open_mesh_that_moves_is_met_by_others() {
         let problems = scene(0.5, vec![body(given)]).validate();
         assert_eq!(problems.len(), 1);
         assert!(problems[0].path == "body[0].motion" && problems[0].message.contains("mass, centre and inertia"));
+    }
+}
+
+// ---------------------------------------------------------------- convex parts
+
+/// A prism over an L along y, with the inner corner at (1, 1) in x and z.
+fn corner() -> Surface {
+    let outline = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
+    let mut surface = Surface::default();
+    for y in [1.0, 0.0] {
+        surface.vertices.extend(outline.map(|[x, z]| DVec3::new(x, y, z)));
+    }
+    for k in [4u32, 5, 0, 1] {
+        let next = (k + 1) % 6;
+        surface.triangles.extend([[3, next, k], [9, 6 + k, 6 + next]]);
+    }
+    for k in 0..6u32 {
+        let next = (k + 1) % 6;
+        surface.triangles.extend([[k, next, 6 + next], [k, 6 + next, 6 + k]]);
+    }
+    surface
+}
+
+fn cut_corner(scale: f64, convex_parts: u32) -> Shape {
+    let Surface { vertices, triangles } = corner();
+    Mesh::from(MeshText { file: None, vertices, triangles, scale, convex_parts }).into()
+}
+
+/// A ball falls into the corner, which the hull would fill; the whole falls on the floor.
+#[test]
+fn a_mesh_of_convex_parts_is_touched_as_its_triangles_are() {
+    let small = cut_corner(0.1, 4);
+    for (scale, shape) in [(1.0, cut_corner(1.0, 4)), (0.1, small), (0.1, cut_corner(1.0, 4).scaled(0.1))] {
+        assert_eq!(shape.faults(), []);
+        assert!(matches!(shape.solid(), Some(Solid::Parts(parts)) if (2..=4).contains(&parts.len())));
+        let own = shape.moments().expect("a volume");
+        assert!((own.volume / (5.0 * scale * scale * scale) - 1.0).abs() < 1e-12);
+        let ball = BodySpec::new(Shape::sphere(0.2 * scale), DVec3::new(1.3, 0.5, 1.5) * scale);
+        let mut simulation = start(&scene(0.1, vec![fixed(shape.clone(), DVec3::ZERO), ball]));
+        run_until(&mut simulation, 0.6);
+        let lowest = position(&simulation, 1) / scale;
+        assert!((lowest.z - 1.2).abs() < 0.05 && lowest.x > 1.15, "the ball is at {lowest}");
+        // On the floor, with all of its mass.
+        let floor = fixed(Shape::half_space(), DVec3::ZERO);
+        let dropped = BodySpec { motion: Motion::Dynamic, ..BodySpec::new(shape, DVec3::Z * 0.05 * scale) };
+        let mut simulation = start(&scene(0.5, vec![floor, dropped]));
+        run_until(&mut simulation, 1.0);
+        let bodies = &simulation.world.bodies;
+        let i = bodies.index_of(1).expect("a body of the scene");
+        let density = Material::default().density;
+        assert!((bodies.inverse_mass()[i].recip() / (own.volume * density) - 1.0).abs() < 1e-9);
+        let height = bodies.position[i].z / scale;
+        assert!((height - own.centre.z / scale).abs() < 0.01, "it stands at {height}");
     }
 }
