@@ -99,7 +99,9 @@ impl Triangles {
         let centre = 0.5 * (low + high);
         let hull = OnceLock::new();
         let tree = Tree::build(&surface);
-        let topology = Topology::build(&surface);
+        // Neighbours of a surface with faults are found by where they are.
+        let is_sound = faults.iter().all(|fault| matches!(fault, MeshFault::Components { .. }));
+        let topology = if is_sound { Topology::build(&surface) } else { Topology::by_geometry(&surface) };
         Self { tree, topology, surface, hull, centre, is_closed, fault, moments, size, parts, low, high, reach }
     }
 
