@@ -215,7 +215,7 @@ impl Shape {
             (_, Some(form)) => form.faults(),
             (Self::Container(container), None) => {
                 let mut faults = Vec::new();
-                close::positive("half_extents", container.half_extents.min_element(), &mut faults);
+                close::all_positive("half_extents", container.half_extents, &mut faults);
                 faults
             }
             (_, None) => Vec::new(),

@@ -177,9 +177,7 @@ impl Form for Polyhedron {
         let PolyhedronText { file, points, scale, margin } = &self.text;
         let mut faults = Vec::new();
         close::positive("scale", *scale, &mut faults);
-        if *margin < 0.0 {
-            faults.push(("margin", format!("must not be negative, but is {margin:?}")));
-        }
+        close::not_negative(*margin, &mut faults);
         if file.is_some() != points.is_empty() {
             let found = if file.is_some() { "both are given" } else { "neither is given" };
             faults.push(("points", format!("a polyhedron has points, or a file: {found}")));
