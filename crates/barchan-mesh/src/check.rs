@@ -129,7 +129,7 @@ pub enum MeshFault {
     /// Triangles that go through others.
     #[error(
         "it goes through itself: {count} pairs of triangles cross, {triangle} and {other} for example at {at}; unite the \
-         parts, or give mass and inertia, or make the body fixed"
+         parts, or make the body fixed"
     )]
     Crossing {
         /// How many pairs.
@@ -211,9 +211,14 @@ impl Surface {
 
     /// Whether a triangle has no area to speak of.
     pub(crate) fn is_degenerate(&self, triangle: usize) -> bool {
+        self.is_thinner(triangle, FLAT)
+    }
+
+    /// Whether a triangle's height is below a part of its longest edge.
+    pub(crate) fn is_thinner(&self, triangle: usize, part: f64) -> bool {
         let [a, b, c] = self.corners(triangle);
         let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
-        self.doubled_area(triangle).length() <= FLAT * longest
+        self.doubled_area(triangle).length() <= part * longest
     }
 
     fn degenerate(&self) -> Option<MeshFault> {

@@ -2,7 +2,8 @@
 //!
 //! The volume is filled with voxels, which are cut by planes until each part is convex enough; a part becomes the convex hull
 //! of what it has of the surface. Parts overlap a little, and together are a little more than the body. The surface is scaled
-//! to unit size first, since tolerances are absolute there.
+//! to unit size first, since tolerances are absolute there. The cuts are a tree of some depth, which may have more leaves than
+//! are asked for: parts are united again, those first whose hull adds the least volume, until they are as few as that.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,6 +12,8 @@ use parry3d_f64::transformation::vhacd::{VHACD, VHACDParameters};
 
 use crate::{HullError, MeshFault, Moments, Polyhedron, Surface, convex_hull};
 
+/// Most parts that may be asked for: every pair of them is looked at.
+const MOST_PARTS: u32 = 1024;
 /// Voxels along the longest edge of the bounding box.
 const RESOLUTION: u32 = 64;
 
@@ -36,6 +39,10 @@ pub enum DecomposeError {
 pub fn decompose(surface: &Surface, max_parts: u32, concavity: f64) -> Result<Vec<Polyhedron>, DecomposeError> {
     if max_parts == 0 {
         return Err(DecomposeError::Option("a body has one part at least, found a limit of 0".into()));
+    }
+    if max_parts > MOST_PARTS {
+        let message = format!("a body has at most {MOST_PARTS} parts, found a limit of {max_parts}");
+        return Err(DecomposeError::Option(message));
     }
     if !(0.0..=1.0).contains(&concavity) {
         return Err(DecomposeError::Option(format!("concavity is from 0 to 1, found {concavity}")));
@@ -80,38 +87,39 @@ pub fn decompose(surface: &Surface, max_parts: u32, concavity: f64) -> Result<Ve
     match refused {
         Some(error) if hulls.is_empty() => Err(DecomposeError::Part(error)),
         _ if hulls.is_empty() => Err(DecomposeError::Failed),
-        _ => Ok(united(hulls, concavity * volume)),
+        _ => Ok(united(hulls, concavity * volume, max_parts as usize)),
     }
 }
 
-/// Unites parts as long as the hull of two of them is not larger than both together by more than a volume: cuts through what
-/// is convex are undone. The pair that adds least is first.
-fn united(mut parts: Vec<Polyhedron>, allowed: f64) -> Vec<Polyhedron> {
-    let volume = |part: &Polyhedron| Moments::polyhedron(part).volume;
-    // What a pair adds, and its hull; none if it adds too much.
-    let pair = |a: &Polyhedron, b: &Polyhedron| {
-        let hull = convex_hull(&[&a.points[..], &b.points[..]].concat()).ok()?;
-        let added = volume(&hull) - volume(a) - volume(b);
-        (added <= allowed).then_some((added, hull))
+/// Unites parts as long as the hull of two of them is not larger than both together by more than a volume, which undoes cuts
+/// through what is convex, or as long as there are more than so many. The pair that adds least is first.
+fn united(mut parts: Vec<Polyhedron>, allowed: f64, most: usize) -> Vec<Polyhedron> {
+    let hull = |a: &Polyhedron, b: &Polyhedron| convex_hull(&[&a.points[..], &b.points[..]].concat()).ok();
+    let mut volumes: Vec<f64> = parts.iter().map(|part| Moments::polyhedron(part).volume).collect();
+    // What the hull of a pair adds.
+    let added = |parts: &[Polyhedron], volumes: &[f64], a: usize, b: usize| {
+        Some(Moments::polyhedron(&hull(&parts[a], &parts[b])?).volume - volumes[a] - volumes[b])
     };
     let mut pairs = Vec::new();
     for b in 1..parts.len() {
-        for a in 0..b {
-            pairs.extend(pair(&parts[a], &parts[b]).map(|(added, hull)| (added, a, b, hull)));
-        }
+        pairs.extend((0..b).filter_map(|a| Some((added(&parts, &volumes, a, b)?, a, b))));
     }
     let mut alive = vec![true; parts.len()];
-    while let Some(best) = (0..pairs.len()).min_by(|&i, &j| pairs[i].0.total_cmp(&pairs[j].0)) {
-        let (_, a, b, hull) = pairs.swap_remove(best);
+    let mut count = parts.len();
+    while let Some(&(least, a, b)) = pairs.iter().min_by(|i, j| i.0.total_cmp(&j.0)) {
+        if least > allowed && count <= most {
+            break;
+        }
         let new = parts.len();
         alive[a] = false;
         alive[b] = false;
-        pairs.retain(|&(_, i, j, _)| alive[i] && alive[j]);
-        for other in (0..new).filter(|&k| alive[k]) {
-            pairs.extend(pair(&parts[other], &hull).map(|(added, hull)| (added, other, new, hull)));
-        }
-        parts.push(hull);
         alive.push(true);
+        count -= 1;
+        parts.extend(hull(&parts[a], &parts[b]));
+        volumes.push(volumes[a] + volumes[b] + least);
+        pairs.retain(|&(_, i, j)| alive[i] && alive[j]);
+        let others = (0..new).filter(|&k| alive[k]);
+        pairs.extend(others.filter_map(|k| Some((added(&parts, &volumes, k, new)?, k, new))));
     }
     parts.into_iter().zip(alive).filter(|&(_, alive)| alive).map(|(part, _)| part).collect()
 }
@@ -121,6 +129,7 @@ mod tests {
     use super::*;
     use crate::Tree;
     use crate::random::Random;
+    use glam::DVec2;
 
     /// An L of two boxes, as a prism of six sides.
     fn corner() -> Surface {
@@ -172,6 +181,27 @@ mod tests {
         assert!((Moments::polyhedron(&parts[0]).volume - 0.96).abs() < 1e-3);
     }
 
+    /// A ring about the z axis.
+    fn ring() -> Surface {
+        let place = |k: u32| std::f64::consts::TAU * f64::from(k % 16) / 16.0;
+        let profile: Vec<DVec2> =
+            (0..=16).map(|k| DVec2::new(1.0 + 0.3 * place(k).sin(), -0.3 * place(k).cos())).collect();
+        Surface::revolved(&profile, 32).welded()
+    }
+
+    #[test]
+    fn there_are_not_more_parts_than_asked_for() {
+        let ring = ring();
+        assert_eq!(ring.faults(), []);
+        let volume = Moments::of_surface(&ring).volume;
+        for limit in [2, 3, 5, 8, 11] {
+            let parts = decompose(&ring, limit, 0.01).unwrap();
+            assert!((limit as usize / 5 + 1..=limit as usize).contains(&parts.len()), "{} of {limit}", parts.len());
+            let filled: f64 = parts.iter().map(|part| Moments::polyhedron(part).volume).sum();
+            assert!(filled > 0.99 * volume && (limit < 8 || filled < 1.4 * volume), "{limit}: {filled} of {volume}");
+        }
+    }
+
     #[test]
     fn what_cannot_be_taken_apart_is_refused() {
         let mut open = corner();
@@ -179,6 +209,8 @@ mod tests {
         let error = decompose(&open, 8, 0.01).unwrap_err().to_string();
         assert!(error.contains("closed surface") && error.contains("holes"), "{error}");
         assert!(decompose(&corner(), 0, 0.01).unwrap_err().to_string().contains("limit of 0"));
+        let error = decompose(&corner(), u32::MAX, 0.01).unwrap_err().to_string();
+        assert!(error.contains("at most 1024 parts") && error.contains("4294967295"), "{error}");
         assert!(decompose(&corner(), 4, f64::NAN).unwrap_err().to_string().contains("NaN"));
     }
 }

@@ -141,14 +141,52 @@ fn hull_triangles(points: &[DVec3]) -> Result<Vec<[u32; 3]>, HullError> {
     if !surface.is_closed() || !surface.is_oriented() {
         return Err(failed("it is not closed"));
     }
-    for t in 0..surface.triangles.len() {
+    let blocks = blocks(points);
+    for t in (0..surface.triangles.len()).filter(|&t| !surface.is_degenerate(t)) {
         let normal = surface.doubled_area(t).normalize_or_zero();
         let plane = normal.dot(surface.corners(t)[0]);
-        if points.iter().any(|p| normal.dot(*p) > plane + OUTSIDE) && !surface.is_degenerate(t) {
+        if blocks.iter().any(|block| block.is_beyond(normal, plane)) {
             return Err(failed("points are outside of it"));
         }
     }
     Ok(surface.triangles)
+}
+
+/// Points that are near each other, and their box.
+struct Block {
+    points: Vec<DVec3>,
+    middle: DVec3,
+    half: DVec3,
+}
+
+impl Block {
+    /// Whether a point is in front of a plane, of points of unit size.
+    fn is_beyond(&self, normal: DVec3, plane: f64) -> bool {
+        // Only the points of boxes that come near are looked at.
+        let farthest = normal.dot(self.middle) + normal.abs().dot(self.half);
+        farthest > plane + 0.5 * OUTSIDE && self.points.iter().any(|p| normal.dot(*p) > plane + OUTSIDE)
+    }
+}
+
+/// Points in about as many blocks as each of them has points.
+fn blocks(points: &[DVec3]) -> Vec<Block> {
+    let most = points.len().isqrt().max(16);
+    let mut rest = vec![points.to_vec()];
+    let mut blocks = Vec::new();
+    while let Some(mut points) = rest.pop() {
+        let low = points.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
+        let high = points.iter().fold(DVec3::NEG_INFINITY, |high, &p| high.max(p));
+        if points.len() <= most {
+            blocks.push(Block { points, middle: 0.5 * (low + high), half: 0.5 * (high - low) });
+            continue;
+        }
+        let axis = (high - low).max_position();
+        let middle = points.len() / 2;
+        points.select_nth_unstable_by(middle, |a, b| a[axis].total_cmp(&b[axis]));
+        rest.push(points.split_off(middle));
+        rest.push(points);
+    }
+    blocks
 }
 
 /// Triangles in one plane as one polygon each.
@@ -278,7 +316,7 @@ impl Polyhedron {
             }
             corners.extend(polygon);
         }
-        convex_hull(&corners).map_err(|e| eprintln!("{e} {corners:?}")).ok()
+        convex_hull(&corners).ok()
     }
 }
 

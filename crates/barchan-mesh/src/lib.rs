@@ -49,5 +49,5 @@ pub use hull::{HullError, Polyhedron, convex_hull};
 pub use moments::Moments;
 pub use principal::principal;
 pub use surface::Surface;
-pub use topology::{Bend, NONE, Topology};
+pub use topology::{Bend, Neighbour, Topology};
 pub use tree::Tree;

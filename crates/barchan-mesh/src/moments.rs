@@ -12,6 +12,8 @@
 //!
 //! The reference point is the middle of the bounding box: nothing is lost far from the origin.
 
+mod rounded;
+
 use std::f64::consts::PI;
 
 use glam::{DMat3, DQuat, DVec3};

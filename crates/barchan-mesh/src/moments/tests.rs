@@ -1,4 +1,5 @@
 use super::*;
+use crate::convex_hull;
 use crate::random::Random;
 
 fn close(a: &Moments, b: &Moments, tolerance: f64) {
@@ -100,4 +101,33 @@ fn a_surface_inside_out_has_negative_volume() {
     let moments = Moments::of_surface(&Surface::sphere(1.0, 1).flipped());
     assert!(moments.volume < -3.0 && moments.second.x_axis.x < 0.0);
     assert_eq!(Moments::of_surface(&Surface::default()), Moments::ZERO);
+}
+
+#[test]
+fn a_grown_box_is_a_rounded_one() {
+    for scale in [1e-4, 1.0, 1e3] {
+        let half = scale * DVec3::new(0.5, 0.8, 1.3);
+        let radius = 0.3 * scale;
+        let turn = Random::new(5).turn();
+        let shift = scale * DVec3::new(3.0, -2.0, 1.0);
+        let corners: Vec<DVec3> = Surface::cuboid(half - radius).vertices.iter().map(|&p| turn * p + shift).collect();
+        let grown = Moments::grown(&convex_hull(&corners).unwrap(), radius);
+        close(&grown, &Moments::rounded_cuboid(half, radius).moved(turn, shift), 1e-12);
+    }
+}
+
+#[test]
+fn grown_polyhedra_are_those_of_fine_surfaces() {
+    let mut random = Random::new(8);
+    for k in [4, 5, 8, 20] {
+        let points: Vec<DVec3> = (0..k).map(|_| random.point() + DVec3::X).collect();
+        let core = convex_hull(&points).unwrap();
+        for radius in [0.01, 0.3, 2.0] {
+            let fine = Surface::rounded_faces(&core.points, &core.faces, radius, 60);
+            close(&Moments::grown(&core, radius), &Moments::of_surface(&fine), 1e-3);
+        }
+        // Of a large radius, little but the ball is left.
+        let ball = Moments::grown(&core, 1e5);
+        assert!((ball.volume / Moments::sphere(1e5).volume - 1.0).abs() < 1e-4);
+    }
 }

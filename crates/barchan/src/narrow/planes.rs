@@ -65,7 +65,7 @@ fn low(a: &Stand<'_>, direction: DVec3) -> f64 {
 /// Calls `each` with the convex solids of a body, and with the convex hull of a mesh.
 fn each_hull<'a>(a: &Stand<'a>, mut each: impl FnMut(u32, Placed<'a>)) {
     if let Solid::Triangles(mesh) = a.solid {
-        let core = Core::Hull { hull: &mesh.triangles.hull, scale: mesh.scale };
+        let core = Core::Hull { hull: mesh.triangles.hull(), scale: mesh.scale };
         let position = a.x + a.r * (mesh.triangles.centre * mesh.scale);
         each(0, Placed { core, rounding: 0.0, position, rotation: a.r });
     } else {

@@ -6,7 +6,6 @@
 //! at. That is what inner edges would trip bodies with.
 
 use crate::shape::{Scaled, Triangles};
-use barchan_mesh::NONE;
 use glam::DVec3;
 
 /// What noise may add to a direction.
@@ -39,8 +38,11 @@ pub(super) enum Place {
 }
 
 impl<'a> Facet<'a> {
-    /// A triangle as seen from a point; `None` if it has no area.
+    /// A triangle as seen from a point; `None` if it has no area to speak of.
     pub(super) fn new(mesh: Scaled<'a>, triangle: u32, seen_from: DVec3) -> Option<Self> {
+        if mesh.triangles.topology.normal(triangle as usize) == DVec3::ZERO {
+            return None;
+        }
         let corners = corners(mesh.triangles, triangle).map(|p| p * mesh.scale);
         let normal = mesh.triangles.topology.normal(triangle as usize);
         if normal == DVec3::ZERO {
@@ -124,15 +126,11 @@ impl<'a> Facet<'a> {
             Place::Edge(k) => {
                 let from = self.corners[k];
                 let along = self.along(k);
-                let other =
-                    Some(self.mesh.topology.neighbour(self.triangle as usize, k)).filter(|&other| other != NONE);
                 let own = outward(along, self.corners[(k + 2) % 3] - from);
                 self.leaves(d, own)
-                    && other.is_none_or(|other| {
-                        let [i, j] = self.edge(k);
-                        let tip = self.mesh.surface.triangles[other as usize].into_iter().find(|&v| v != i && v != j);
-                        let tip = tip.map_or(from, |v| self.scaled(v));
-                        self.leaves(d, outward(along, tip - from)) && self.is_outside(d, other)
+                    && self.mesh.topology.neighbours(self.triangle as usize, k).iter().all(|other| {
+                        let over = outward(along, self.scaled(other.tip) - from);
+                        self.leaves(d, over) && self.is_outside(d, other.triangle)
                     })
             }
             Place::Corner(k) => {
@@ -153,13 +151,22 @@ impl<'a> Facet<'a> {
         };
         let sum = match place {
             Place::Face => self.normal,
-            Place::Edge(k) => match self.mesh.topology.neighbour(self.triangle as usize, k) {
-                NONE => self.normal + outward(self.along(k), self.corners[(k + 2) % 3] - self.corners[k]),
-                other => self.normal + outer(other),
-            },
+            Place::Edge(k) => {
+                let out_of = |tip: DVec3| outward(self.along(k), tip - self.corners[k]);
+                let own = out_of(self.corners[(k + 2) % 3]);
+                match self.mesh.topology.neighbours(self.triangle as usize, k) {
+                    [] => self.normal + own,
+                    [other, ..] if self.mesh.is_closed => self.normal + outer(other.triangle),
+                    // The side of a sheet that is seen goes on over the edge, however the neighbour is wound.
+                    [other, ..] => {
+                        let side = self.along(k).cross(own).dot(self.normal);
+                        self.normal - self.along(k).cross(out_of(self.scaled(other.tip))) * side
+                    }
+                }
+            }
             Place::Corner(k) => {
                 let v = self.mesh.surface.triangles[self.triangle as usize][k];
-                self.mesh.topology.fan(v).iter().map(|&t| outer(t)).sum()
+                self.mesh.topology.fan(v).iter().map(|&t| outer(t)).map(|n| self.towards(n)).sum()
             }
         };
         sum.try_normalize().unwrap_or(self.normal)
@@ -191,10 +198,9 @@ impl<'a> Facet<'a> {
         d.dot(self.mesh.topology.normal(triangle as usize)) >= -NOISE || d.dot(self.normal) >= -NOISE
     }
 
-    /// The numbers of the two corners of an edge.
-    fn edge(&self, k: usize) -> [u32; 2] {
-        let corners = self.mesh.surface.triangles[self.triangle as usize];
-        [corners[k], corners[(k + 1) % 3]]
+    /// The normal of another triangle at a corner, on the side of a sheet that is seen.
+    fn towards(&self, normal: DVec3) -> DVec3 {
+        if !self.mesh.is_closed && normal.dot(self.normal) < 0.0 { -normal } else { normal }
     }
 
     /// A vertex at the scale of this triangle.

@@ -369,7 +369,7 @@ impl Check<'_> {
         self.report_if(body.motion == Motion::Dynamic && !massive, &at("motion"), || match &body.shape {
             Shape::Mesh(mesh) => {
                 let fault = mesh.open_because().unwrap_or("it has no volume");
-                format!("the mesh cannot be dynamic: {fault}")
+                format!("the mesh cannot be dynamic: {fault}, or give its mass, centre and inertia ({})", at("mass"))
             }
             _ => format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\""),
         });

@@ -176,6 +176,9 @@ impl Form for Composite {
             }
             let own = part.shape.faults().into_iter();
             faults.extend(own.map(|(key, message)| ("parts", format!("part {k}, {name}.{key}: {message}"))));
+            if !part.position.is_finite() {
+                faults.push(("parts", format!("part {k}: the position must be finite, but is {}", part.position)));
+            }
             let length = part.orientation.length();
             if !(0.5..2.0).contains(&length) {
                 faults.push(("parts", format!("part {k}: the orientation must not be zero")));

@@ -20,7 +20,7 @@ pub struct Cuboid {
 impl Form for Cuboid {
     fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
-        close::positive("half_extents", self.half_extents.min_element(), &mut faults);
+        close::all_positive("half_extents", self.half_extents, &mut faults);
         close::margin(self.margin, self.half_extents.min_element(), &mut faults);
         faults
     }

@@ -17,7 +17,7 @@ pub struct Ellipsoid {
 impl Form for Ellipsoid {
     fn faults(&self) -> Vec<(&'static str, String)> {
         let mut faults = Vec::new();
-        close::positive("radii", self.radii.min_element(), &mut faults);
+        close::all_positive("radii", self.radii, &mut faults);
         faults
     }
 

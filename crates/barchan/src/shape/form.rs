@@ -62,6 +62,8 @@ pub trait Form {
 
 /// Checks and settings that shapes share.
 pub(super) mod close {
+    use glam::DVec3;
+
     /// Corners of a circle where a round shape is drawn.
     pub(crate) const AROUND: u32 = 24;
     /// Corners of a quarter circle where edges are rounded.
@@ -76,13 +78,29 @@ pub(super) mod close {
         }
     }
 
+    /// Notes lengths along the axes of which one is not positive.
+    pub(crate) fn all_positive(key: &'static str, lengths: DVec3, faults: &mut Vec<(&'static str, String)>) {
+        let worst = lengths.to_array().into_iter().find(|x| !x.is_finite()).unwrap_or(lengths.min_element());
+        positive(key, worst, faults);
+    }
+
     /// Notes a rounding that does not fit into a shape whose smallest half extent is `limit`.
     pub(crate) fn margin(margin: f64, limit: f64, faults: &mut Vec<(&'static str, String)>) {
-        if margin < 0.0 {
-            faults.push(("margin", format!("must not be negative, but is {margin:?}")));
-        } else if margin >= limit {
+        if !not_negative(margin, faults) {
+            return;
+        }
+        if margin >= limit {
             let message = format!("must be less than the smallest half extent, {limit:?}, but is {margin:?}");
             faults.push(("margin", message));
         }
+    }
+
+    /// Whether a rounding is none or some; otherwise that is noted.
+    pub(crate) fn not_negative(margin: f64, faults: &mut Vec<(&'static str, String)>) -> bool {
+        let is_sound = margin >= 0.0 && margin.is_finite();
+        if !is_sound {
+            faults.push(("margin", format!("must not be negative, but is {margin:?}")));
+        }
+        is_sound
     }
 }

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 /// How much of its volume a convex part may have beyond the mesh.
 const CONCAVITY: f64 = 0.01;
+/// The size of what has no inside, as a part of the root of its area: that of a plate a tenth as thick as it is wide.
+const SHEET: f64 = 0.05;
 
 /// A surface of triangles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,15 +53,17 @@ pub struct Triangles {
     pub(crate) tree: Tree,
     /// Who its neighbours are.
     pub(crate) topology: Topology,
-    /// The convex hull, which is all that planes ask for, about its own middle,
-    pub(crate) hull: Hull,
-    /// which is here. A flat mesh has none.
+    /// The middle of its box.
     pub(crate) centre: DVec3,
     /// Whether it has an inside.
     pub(crate) is_closed: bool,
-    /// Why it has none, in words.
+    /// The convex hull about the middle, found when it is first asked for.
+    hull: OnceLock<Hull>,
+    /// Why it has no inside, in words.
     fault: Option<String>,
     moments: Option<Moments>,
+    /// The length by which margins, overlaps and steps are measured.
+    size: f64,
     parts: Vec<Part>,
     low: DVec3,
     high: DVec3,
@@ -78,25 +82,37 @@ pub struct Scaled<'a> {
 impl Triangles {
     /// A surface, and its convex parts if it is to be taken by these.
     pub(super) fn new(surface: Surface, parts: Vec<Part>) -> Self {
-        let fault = surface.faults().into_iter().find(MeshFault::forbids_volume).map(|fault| fault.to_string());
+        let faults = surface.faults();
+        Self::with_faults(surface, parts, &faults)
+    }
+
+    /// The same of a surface whose faults are known.
+    fn with_faults(surface: Surface, parts: Vec<Part>, faults: &[MeshFault]) -> Self {
+        let fault = faults.iter().find(|fault| fault.forbids_volume()).map(MeshFault::to_string);
         let is_closed = fault.is_none();
         let moments = is_closed.then(|| Moments::of_surface(&surface));
+        let area = area(&surface);
+        // About half the thickness, as of a plate.
+        let size = moments.map_or(SHEET * area.sqrt(), |moments| moments.volume / area);
         let (low, high) = surface.bounds().unwrap_or_default();
         let reach = surface.vertices.iter().map(|p| p.length()).fold(0.0, f64::max);
         let centre = 0.5 * (low + high);
-        // A flat mesh lies on one side of a plane or the other with all its vertices: its corners are enough.
-        let hull = match convex_hull(&surface.vertices) {
-            Ok(hull) => Hull::new(hull.points.iter().map(|p| *p - centre).collect(), &hull.faces),
-            Err(_) => Hull::new(surface.vertices.iter().map(|p| *p - centre).collect(), surface.triangles.iter()),
-        };
+        let hull = OnceLock::new();
         let tree = Tree::build(&surface);
-        let topology = Topology::build(&surface);
-        Self { tree, topology, surface, hull, centre, is_closed, fault, moments, parts, low, high, reach }
+        // Neighbours of a surface with faults are found by where they are.
+        let is_sound = faults.iter().all(|fault| matches!(fault, MeshFault::Components { .. }));
+        let topology = if is_sound { Topology::build(&surface) } else { Topology::by_geometry(&surface) };
+        Self { tree, topology, surface, hull, centre, is_closed, fault, moments, size, parts, low, high, reach }
     }
 
-    /// The area of all triangles.
-    fn area(&self) -> f64 {
-        (0..self.surface.triangles.len()).map(|t| 0.5 * self.surface.doubled_area(t).length()).sum()
+    /// The convex hull about its middle, which is all that planes ask for.
+    pub(crate) fn hull(&self) -> &Hull {
+        let about_middle = |points: &[DVec3]| points.iter().map(|p| *p - self.centre).collect();
+        self.hull.get_or_init(|| match convex_hull(&self.surface.vertices) {
+            Ok(hull) => Hull::new(about_middle(&hull.points), &hull.faces),
+            // A flat mesh lies on one side of a plane or the other with all its vertices: its corners are enough.
+            Err(_) => Hull::new(about_middle(&self.surface.vertices), self.surface.triangles.iter()),
+        })
     }
 
     /// The lowest and the highest corner of a box that holds it when it is turned by r.
@@ -135,7 +151,8 @@ impl PartialEq for Mesh {
     fn eq(&self, other: &Self) -> bool {
         match (self.made.get(), other.made.get()) {
             (Some(Ok(a)), Some(Ok(b))) => {
-                self.text.scale == other.text.scale && (Arc::ptr_eq(a, b) || a.surface == b.surface)
+                let is_same = || a.surface == b.surface && a.parts == b.parts;
+                self.scale() == other.scale() && (Arc::ptr_eq(a, b) || is_same())
             }
             _ => self.text == other.text,
         }
@@ -163,6 +180,11 @@ impl Mesh {
         Self { text, made: OnceLock::from(Ok(triangles)) }
     }
 
+    /// Whether it encloses a volume.
+    pub fn has_inside(&self) -> bool {
+        self.triangles().is_closed
+    }
+
     /// Why it encloses no volume, if that is so.
     pub fn open_because(&self) -> Option<&str> {
         self.triangles().fault.as_deref()
@@ -187,11 +209,15 @@ impl Mesh {
                 Some(file) => from_file(file).map_err(|message| (key, message))?,
                 None => Surface { vertices: vertices.clone(), triangles: triangles.clone() },
             };
-            if let Some(fault) = surface.faults().iter().find(|fault| fault.forbids_surface()) {
+            let faults = surface.faults();
+            if let Some(fault) = faults.iter().find(|fault| fault.forbids_surface()) {
                 return Err((key, fault.to_string()));
             }
+            if area(&surface) <= 0.0 {
+                return Err((key, "none of its triangles has an area: it can touch nothing".into()));
+            }
             if *convex_parts == 0 {
-                return Ok(Arc::new(Triangles::new(surface, Vec::new())));
+                return Ok(Arc::new(Triangles::with_faults(surface, Vec::new(), &faults)));
             }
             // Parts have their size in themselves.
             let surface = surface.mapped(|p| p * *scale);
@@ -231,6 +257,11 @@ impl Mesh {
     }
 }
 
+/// The area of all triangles.
+fn area(surface: &Surface) -> f64 {
+    (0..surface.triangles.len()).map(|t| 0.5 * surface.doubled_area(t).length()).sum()
+}
+
 impl Form for Mesh {
     fn faults(&self) -> Vec<(&'static str, String)> {
         let MeshText { file, vertices, triangles, scale, .. } = &self.text;
@@ -259,10 +290,9 @@ impl Form for Mesh {
         self.triangles().reach * self.scale()
     }
 
-    /// About half the thickness: volume over surface, as of a plate; infinite for what has no inside.
+    /// About half the thickness: volume over surface, as of a plate; of what has no inside, that of a thin plate.
     fn size(&self) -> f64 {
-        let triangles = self.triangles();
-        triangles.moments.map_or(f64::INFINITY, |moments| self.scale() * moments.volume / triangles.area())
+        self.triangles().size * self.scale()
     }
 
     fn half_box(&self, r: &DMat3) -> [DVec3; 2] {
@@ -275,5 +305,54 @@ impl Form for Mesh {
 
     fn surface(&self) -> Surface {
         self.triangles().surface.mapped(|p| p * self.scale())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Shape;
+
+    /// An L of two boxes, which share a face but no triangles.
+    fn corner() -> Surface {
+        let upright = Surface::cuboid(DVec3::new(0.5, 0.5, 1.5));
+        let foot = Surface::cuboid(DVec3::new(0.5, 0.5, 0.5)).mapped(|p| p + DVec3::new(1.2, 0.0, -1.0));
+        Surface::merged([&upright, &foot])
+    }
+
+    #[test]
+    fn meshes_that_are_cut_into_parts_differ_from_others() {
+        let Surface { vertices, triangles } = corner();
+        let of = |convex_parts| {
+            Mesh::from(MeshText {
+                file: None,
+                vertices: vertices.clone(),
+                triangles: triangles.clone(),
+                scale: 1.0,
+                convex_parts,
+            })
+        };
+        let [whole, cut, again] = [of(0), of(8), of(8)];
+        assert_ne!(whole, cut);
+        for mesh in [&whole, &cut, &again] {
+            assert_eq!(mesh.faults(), []);
+        }
+        assert_ne!(whole, cut);
+        assert_eq!(cut, again);
+        assert_eq!(cut, cut.scaled(0.5).scaled(2.0));
+        assert_ne!(cut, cut.scaled(0.5));
+    }
+
+    #[test]
+    fn every_mesh_has_a_finite_size() {
+        let cube = Surface::cuboid(DVec3::ONE);
+        let mut open = cube.clone();
+        open.triangles.truncate(10);
+        let size = |surface: &Surface| Shape::mesh(surface.clone()).scaled(3.0).size();
+        assert!((size(&cube) - 1.0).abs() < 1e-12);
+        assert!((size(&open) - 3.0 * 0.05 * 20f64.sqrt()).abs() < 1e-12);
+        let line = Surface { vertices: vec![DVec3::ZERO, DVec3::X, DVec3::X * 2.0], triangles: vec![[0, 1, 2]] };
+        let faults = Shape::mesh(line).faults();
+        assert!(faults.len() == 1 && faults[0].1.contains("none of its triangles has an area"), "{faults:?}");
     }
 }

@@ -215,7 +215,7 @@ impl Shape {
             (_, Some(form)) => form.faults(),
             (Self::Container(container), None) => {
                 let mut faults = Vec::new();
-                close::positive("half_extents", container.half_extents.min_element(), &mut faults);
+                close::all_positive("half_extents", container.half_extents, &mut faults);
                 faults
             }
             (_, None) => Vec::new(),
@@ -232,7 +232,7 @@ impl Shape {
     }
 
     /// The length by which margins, overlaps and steps are measured: about the radius of the largest ball within.
-    /// Infinite for what is unbounded or has no inside.
+    /// Infinite for what is unbounded.
     #[inline]
     pub fn size(&self) -> f64 {
         match self {
@@ -284,7 +284,7 @@ impl Shape {
     /// Whether forces can move it: it encloses a volume.
     pub fn has_mass(&self) -> bool {
         match self {
-            Self::Mesh(mesh) => mesh.triangles().is_closed,
+            Self::Mesh(mesh) => mesh.has_inside(),
             _ => !self.is_unbounded(),
         }
     }

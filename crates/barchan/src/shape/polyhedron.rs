@@ -50,23 +50,22 @@ pub(crate) struct Faceted {
     inradius: f64,
 }
 
+/// Why corners and faces, with a margin, are no polyhedron.
+#[derive(Debug)]
+pub(crate) enum Unsound {
+    /// The margin takes all of it away.
+    NothingLeft,
+    /// It has no volume.
+    Hollow,
+}
+
 impl Faceted {
     /// Of corners and faces, with the margin at scale 1.
-    pub(crate) fn new(outer: mesh::Polyhedron, margin: f64) -> Result<Self, (&'static str, String)> {
-        let inner = if margin > 0.0 { outer.shrunk(margin) } else { Some(outer.clone()) };
-        let Some(inner) = inner else {
-            return Err((
-                "margin",
-                format!("nothing is left of the polyhedron if {margin:?} is taken off all its faces"),
-            ));
-        };
-        let moments = if margin > 0.0 {
-            Moments::of_surface(&Surface::rounded_faces(&inner.points, &inner.faces, margin, close::SEGMENTS))
-        } else {
-            Moments::polyhedron(&outer)
-        };
+    pub(crate) fn new(outer: mesh::Polyhedron, margin: f64) -> Result<Self, Unsound> {
+        let inner = outer.shrunk(margin).ok_or(Unsound::NothingLeft)?;
+        let moments = Moments::grown(&inner, margin);
         if moments.volume <= 0.0 {
-            return Err(("points", "enclose no volume".into()));
+            return Err(Unsound::Hollow);
         }
         let centre = moments.centre;
         let core = Hull::new(inner.points.iter().map(|p| *p - centre).collect(), &inner.faces);
@@ -77,7 +76,7 @@ impl Faceted {
     }
 
     /// The same in another frame: a point p is there where `turn`·(p − `origin`) is.
-    fn in_frame(&self, origin: DVec3, turn: DQuat) -> Result<Self, (&'static str, String)> {
+    fn in_frame(&self, origin: DVec3, turn: DQuat) -> Result<Self, Unsound> {
         let points = self.outer.points.iter().map(|&p| turn * (p - origin)).collect();
         Self::new(mesh::Polyhedron { points, faces: self.outer.faces.clone() }, self.margin)
     }
@@ -136,7 +135,16 @@ impl Polyhedron {
             let points = from_file.transpose().map_err(fault)?;
             let points = points.as_ref().unwrap_or(&self.text.points);
             let outer = convex_hull(points).map_err(|error| fault(error.to_string()))?;
-            Faceted::new(outer, margin / scale).map(Arc::new)
+            let faceted = Faceted::new(outer, margin / scale).map_err(|unsound| match unsound {
+                Unsound::NothingLeft => {
+                    let message = format!(
+                        "must leave something of the polyhedron if it is taken off all its faces, but is {margin:?}"
+                    );
+                    ("margin", message)
+                }
+                Unsound::Hollow => fault("enclose no volume".into()),
+            })?;
+            Ok(Arc::new(faceted))
         })
     }
 
@@ -160,7 +168,7 @@ impl Polyhedron {
     pub(crate) fn in_frame(&self, origin: DVec3, turn: DQuat) -> Self {
         let scale = self.text.scale;
         let moved = self.faceted().in_frame(origin / scale, turn);
-        Self::of(Arc::new(moved.unwrap_or_else(|(_, message)| panic!("a turned polyhedron: {message}"))), scale)
+        Self::of(Arc::new(moved.unwrap_or_else(|unsound| panic!("a turned polyhedron: {unsound:?}"))), scale)
     }
 }
 
@@ -169,9 +177,7 @@ impl Form for Polyhedron {
         let PolyhedronText { file, points, scale, margin } = &self.text;
         let mut faults = Vec::new();
         close::positive("scale", *scale, &mut faults);
-        if *margin < 0.0 {
-            faults.push(("margin", format!("must not be negative, but is {margin:?}")));
-        }
+        close::not_negative(*margin, &mut faults);
         if file.is_some() != points.is_empty() {
             let found = if file.is_some() { "both are given" } else { "neither is given" };
             faults.push(("points", format!("a polyhedron has points, or a file: {found}")));
@@ -227,5 +233,35 @@ impl Form for Polyhedron {
             Surface::from_faces(&faceted.outer.points, &faceted.outer.faces)
         };
         surface.mapped(|p| p * scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::{Cuboid, Shape};
+
+    #[test]
+    fn a_margin_that_is_too_large_is_named_as_it_was_given() {
+        let points = Surface::cuboid(DVec3::ONE).vertices;
+        let text = |margin| PolyhedronText { file: None, points: points.clone(), scale: 0.1, margin };
+        assert_eq!(Polyhedron::from(text(0.09)).faults(), []);
+        let faults = Polyhedron::from(text(0.11)).faults();
+        assert!(faults.len() == 1 && faults[0].0 == "margin" && faults[0].1.ends_with("but is 0.11"), "{faults:?}");
+    }
+
+    #[test]
+    fn a_rounded_box_has_the_mass_of_a_box_with_a_margin() {
+        for margin in [0.0, 0.01, 0.07] {
+            let half_extents = DVec3::new(0.2, 0.1, 0.3);
+            let cuboid: Shape = Cuboid { half_extents, margin }.into();
+            let points = Surface::cuboid(half_extents).vertices;
+            let [own, expected] = [Polyhedron::new(points, margin).into(), cuboid].map(|shape: Shape| {
+                let mass = shape.mass_properties(1000.0).expect("a volume");
+                (mass.mass, mass.inertia)
+            });
+            assert!((own.0 / expected.0 - 1.0).abs() < 1e-9, "{margin}: {} and {}", own.0, expected.0);
+            assert!((own.1 / expected.1 - 1.0).abs().max_element() < 1e-9, "{margin}: {} and {}", own.1, expected.1);
+        }
     }
 }

@@ -28,6 +28,18 @@ pub enum ChangeError {
         /// The name of its shape.
         shape: &'static str,
     },
+    /// A shape that cannot be used.
+    #[error("body {id}: a {shape} that cannot be used: {key}: {message}")]
+    Unsound {
+        /// The id of the body.
+        id: u64,
+        /// The name of the shape.
+        shape: &'static str,
+        /// What of it is to blame.
+        key: &'static str,
+        /// What was found and what is expected.
+        message: String,
+    },
     /// A body that is everywhere cannot become one that is somewhere, nor the other way round.
     #[error(
         "body {id}: on several ranks, or in periodic space, a bounded body cannot become unbounded (a {shape}), nor \
@@ -63,16 +75,18 @@ impl Simulation {
     /// unbounded or too large for its neighbours goes to all.
     ///
     /// # Errors
-    /// If a dynamic body has a shape without a finite mass, or no rank has the part of space where a body would
-    /// be; none is added then.
+    /// If a shape has faults, a dynamic body has one without a finite mass, or no rank has the part of space where a
+    /// body would be; none is added then.
     pub fn add_all(&mut self, mut bodies: Vec<Body>) -> Result<Vec<u64>, ChangeError> {
         let first = match &mut self.domain {
             Some(domain) => domain.agree_on_ids(&mut self.world.bodies),
             None => self.world.bodies.id_end(),
         };
-        let has_no_mass = |body: &Body| body.motion == Motion::Dynamic && body.mass.is_none() && !body.shape.has_mass();
-        if let Some((id, body)) = (first..).zip(&bodies).find(|(_, body)| has_no_mass(body)) {
-            return Err(ChangeError::NoMass { id, shape: body.shape.name() });
+        for (id, body) in (first..).zip(&bodies) {
+            require_sound(id, &body.shape)?;
+            if body.motion == Motion::Dynamic && body.mass.is_none() {
+                require_mass(id, &body.shape)?;
+            }
         }
         let taken = self.find_takers(&mut bodies)?;
         let count = bodies.len() as u64;
@@ -128,15 +142,16 @@ impl Simulation {
     /// the mass of its shape and material, and may turn.
     ///
     /// # Errors
-    /// If there is no such body, or it becomes dynamic and has no finite mass.
+    /// If there is no such body, or it becomes dynamic and its shape has faults or no finite mass.
     pub fn set_motion(&mut self, id: u64, motion: Motion) -> Result<(), ChangeError> {
         self.require(&[id])?;
         let checked = self.for_copies(id, |world, i| {
-            let shape = &world.bodies.shape[i];
-            if motion == Motion::Dynamic && !shape.has_mass() {
-                return Err(ChangeError::NoMass { id, shape: shape.name() });
+            if motion != Motion::Dynamic {
+                return Ok(());
             }
-            Ok(())
+            let shape = &world.bodies.shape[i];
+            require_sound(id, shape)?;
+            require_mass(id, shape)
         });
         self.agree_on_change(checked)?;
         self.for_copies(id, |world, i| {
@@ -148,14 +163,15 @@ impl Simulation {
     /// Gives a body another shape, with the mass that comes with it.
     ///
     /// # Errors
-    /// If there is no such body, if it is dynamic and the shape has no finite mass, or if a bounded body were
-    /// to become unbounded on several ranks or the other way round.
+    /// If there is no such body, if the shape has faults, if the body is dynamic and the shape has no finite mass, or
+    /// if a bounded body were to become unbounded on several ranks or the other way round.
     pub fn set_shape(&mut self, id: u64, shape: Shape) -> Result<(), ChangeError> {
         self.require(&[id])?;
+        require_sound(id, &shape)?;
         let has_domain = self.domain.is_some();
         let checked = self.for_copies(id, |world, i| {
-            if world.bodies.motion[i] == Motion::Dynamic && !shape.has_mass() {
-                return Err(ChangeError::NoMass { id, shape: shape.name() });
+            if world.bodies.motion[i] == Motion::Dynamic {
+                require_mass(id, &shape)?;
             }
             if has_domain && shape.is_unbounded() != world.bodies.shape[i].is_unbounded() {
                 return Err(ChangeError::OtherExtent { id, shape: shape.name() });
@@ -213,4 +229,17 @@ impl Simulation {
             checked => checked,
         }
     }
+}
+
+/// Fails if a shape has faults; it may not be asked for anything else then.
+fn require_sound(id: u64, shape: &Shape) -> Result<(), ChangeError> {
+    match shape.faults().into_iter().next() {
+        Some((key, message)) => Err(ChangeError::Unsound { id, shape: shape.name(), key, message }),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a sound shape has no finite mass.
+fn require_mass(id: u64, shape: &Shape) -> Result<(), ChangeError> {
+    if shape.has_mass() { Ok(()) } else { Err(ChangeError::NoMass { id, shape: shape.name() }) }
 }

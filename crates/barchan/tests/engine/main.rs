@@ -9,6 +9,8 @@ mod analytic;
 mod architecture;
 mod determinism;
 mod documentation;
+mod masses;
+mod meshes;
 mod outside;
 mod pairs;
 mod properties;

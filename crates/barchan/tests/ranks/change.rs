@@ -1,12 +1,12 @@
 //! Bodies that come, go and change while a simulation runs, on ranks and on one process.
 
 use crate::ranks::{CONVEX, largest_difference, scene, scene_on_ranks};
-use barchan::DVec3;
 use barchan::checkpoint::{Part, go_on};
 use barchan::partition::Periods;
-use barchan::shape::Shape;
+use barchan::shape::{Cuboid, Part as Glued, Shape, Surface};
 use barchan::step::{ChangeError, Simulation};
 use barchan::world::{Body, ExternalForce, Motion};
+use barchan::{DQuat, DVec3};
 
 const STEPS: usize = 65;
 
@@ -145,5 +145,28 @@ fn changes_that_cannot_be_made_are_refused() {
         refused.unwrap_err().to_string(),
         "body 3: a dynamic body needs a shape with a finite mass, and a half-space has none"
     );
+    // A shape with faults is refused before anything is asked of it.
+    let line = Surface { vertices: vec![DVec3::ZERO, DVec3::X, DVec3::Y], triangles: vec![[0, 1, 3]] };
+    let part = |x: f64| Glued::new(Shape::sphere(0.1)).at(DVec3::X * x, DQuat::IDENTITY);
+    let unsound = [
+        (Shape::sphere(-0.1), "radius"),
+        (Shape::cuboid(DVec3::new(0.1, f64::NAN, 0.1)), "half_extents"),
+        (Shape::ellipsoid(DVec3::new(0.1, 0.1, f64::INFINITY)), "radii"),
+        (Cuboid { half_extents: DVec3::ONE, margin: f64::NAN }.into(), "margin"),
+        (Shape::container(DVec3::ZERO), "half_extents"),
+        (Shape::polyhedron(vec![DVec3::ZERO, DVec3::X, DVec3::Y]), "points"),
+        (Shape::mesh(line), "triangles"),
+        (Shape::composite(vec![part(0.0), part(f64::NAN)]), "parts"),
+        (Shape::composite(Vec::new()), "parts"),
+    ];
+    for (shape, expected) in unsound {
+        for motion in [Motion::Dynamic, Motion::Fixed] {
+            let body = Body { motion, ..Body::dynamic(shape.clone(), DVec3::Z) };
+            for refused in [simulation.add(body).map(|_| ()), simulation.set_shape(3, shape.clone())] {
+                let is_named = matches!(&refused, Err(ChangeError::Unsound { key, .. }) if *key == expected);
+                assert!(is_named, "{refused:?} is not about {expected}");
+            }
+        }
+    }
     assert_eq!(simulation.world.state_hash(), hash);
 }

@@ -1,0 +1,130 @@
+//! Bodies of triangles: what is open and moves, what is cut into convex parts, and floors whose triangles are in disorder.
+
+use barchan::DVec3;
+use barchan::scene::{BodySpec, Scene, Time};
+use barchan::shape::{GivenMass, Mesh, MeshText, Shape, Solid, Surface};
+use barchan::step::Simulation;
+use barchan::world::{Material, Motion};
+
+fn scene(friction: f64, body: Vec<BodySpec>) -> Scene {
+    let material = vec![Material { friction, ..Material::default() }];
+    Scene { material, body, time: Time { end: 1e9, ..Time::default() }, ..Scene::default() }
+}
+
+fn start(scene: &Scene) -> Simulation {
+    Simulation::from_scene(scene).expect("a sound scene")
+}
+
+fn run_until(simulation: &mut Simulation, time: f64) {
+    while simulation.world.time < time {
+        simulation.step().expect("a finite state");
+    }
+}
+
+fn position(simulation: &Simulation, id: u64) -> DVec3 {
+    let bodies = &simulation.world.bodies;
+    bodies.position[bodies.index_of(id).expect("a body of the scene")]
+}
+
+fn fixed(shape: Shape, position: DVec3) -> BodySpec {
+    BodySpec { motion: Motion::Fixed, ..BodySpec::new(shape, position) }
+}
+
+// ---------------------------------------------------------------- open meshes that move
+
+/// A box without its lid.
+fn crate_without_lid(half: DVec3) -> Surface {
+    let mut surface = Surface::cuboid(half);
+    let triangles = std::mem::take(&mut surface.triangles);
+    let is_lid = |t: &[u32; 3]| t.iter().all(|&k| surface.vertices[k as usize].z > 0.0);
+    surface.triangles = triangles.into_iter().filter(|t| !is_lid(t)).collect();
+    surface
+}
+
+/// Whatever it falls on: its hull is finite, so that other bodies meet it.
+#[test]
+fn an_open_mesh_that_moves_is_met_by_others() {
+    let half = DVec3::new(0.1, 0.1, 0.05);
+    let mass =
+        GivenMass { mass: Some(1.0), centre: Some(DVec3::ZERO), inertia: Some([4e-3, 4e-3, 6e-3, 0.0, 0.0, 0.0]) };
+    let body = |mass| BodySpec {
+        motion: Motion::Dynamic,
+        mass,
+        ..BodySpec::new(Shape::mesh(crate_without_lid(half)), DVec3::Z * 0.07)
+    };
+    let slab = DVec3::new(1.0, 1.0, 0.1);
+    for ground in [
+        fixed(Shape::half_space(), DVec3::ZERO),
+        fixed(Shape::cuboid(slab), DVec3::Z * -0.1),
+        fixed(Shape::mesh(Surface::cuboid(slab)), DVec3::Z * -0.1),
+    ] {
+        let name = ground.shape.name();
+        // A ball falls into it.
+        let ball = BodySpec::new(Shape::sphere(0.02), DVec3::new(0.01, 0.02, 0.2));
+        let mut simulation = start(&scene(0.5, vec![ground, body(Some(mass)), ball]));
+        run_until(&mut simulation, 1.0);
+        for (id, height) in [(1, 0.05), (2, 0.02)] {
+            let at = position(&simulation, id);
+            assert!((at.z - height).abs() < 2e-3, "on a {name} body {id} is at {at}");
+        }
+    }
+    // Without all three numbers it is refused, with words that name them.
+    for given in [None, Some(GivenMass { centre: None, ..mass })] {
+        let problems = scene(0.5, vec![body(given)]).validate();
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].path == "body[0].motion" && problems[0].message.contains("mass, centre and inertia"));
+    }
+}
+
+// ---------------------------------------------------------------- convex parts
+
+/// A prism over an L along y, with the inner corner at (1, 1) in x and z.
+fn corner() -> Surface {
+    let outline = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
+    let mut surface = Surface::default();
+    for y in [1.0, 0.0] {
+        surface.vertices.extend(outline.map(|[x, z]| DVec3::new(x, y, z)));
+    }
+    for k in [4u32, 5, 0, 1] {
+        let next = (k + 1) % 6;
+        surface.triangles.extend([[3, next, k], [9, 6 + k, 6 + next]]);
+    }
+    for k in 0..6u32 {
+        let next = (k + 1) % 6;
+        surface.triangles.extend([[k, next, 6 + next], [k, 6 + next, 6 + k]]);
+    }
+    surface
+}
+
+fn cut_corner(scale: f64, convex_parts: u32) -> Shape {
+    let Surface { vertices, triangles } = corner();
+    Mesh::from(MeshText { file: None, vertices, triangles, scale, convex_parts }).into()
+}
+
+/// A ball falls into the corner, which the hull would fill; the whole falls on the floor.
+#[test]
+fn a_mesh_of_convex_parts_is_touched_as_its_triangles_are() {
+    let small = cut_corner(0.1, 4);
+    for (scale, shape) in [(1.0, cut_corner(1.0, 4)), (0.1, small), (0.1, cut_corner(1.0, 4).scaled(0.1))] {
+        assert_eq!(shape.faults(), []);
+        assert!(matches!(shape.solid(), Some(Solid::Parts(parts)) if (2..=4).contains(&parts.len())));
+        let own = shape.moments().expect("a volume");
+        assert!((own.volume / (5.0 * scale * scale * scale) - 1.0).abs() < 1e-12);
+        let ball = BodySpec::new(Shape::sphere(0.2 * scale), DVec3::new(1.3, 0.5, 1.5) * scale);
+        let mut simulation = start(&scene(0.1, vec![fixed(shape.clone(), DVec3::ZERO), ball]));
+        run_until(&mut simulation, 0.6);
+        let lowest = position(&simulation, 1) / scale;
+        assert!((lowest.z - 1.2).abs() < 0.05 && lowest.x > 1.15, "the ball is at {lowest}");
+        // On the floor, with all of its mass.
+        let floor = fixed(Shape::half_space(), DVec3::ZERO);
+        let dropped = BodySpec { motion: Motion::Dynamic, ..BodySpec::new(shape, DVec3::Z * 0.05 * scale) };
+        let mut simulation = start(&scene(0.5, vec![floor, dropped]));
+        run_until(&mut simulation, 1.0);
+        let bodies = &simulation.world.bodies;
+        let i = bodies.index_of(1).expect("a body of the scene");
+        let density = Material::default().density;
+        assert!((bodies.inverse_mass()[i].recip() / (own.volume * density) - 1.0).abs() < 1e-9);
+        let height = bodies.position[i].z / scale;
+        assert!((height - own.centre.z / scale).abs() < 0.01, "it stands at {height}");
+    }
+}
