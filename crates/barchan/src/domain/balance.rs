@@ -270,15 +270,18 @@ impl Domain {
             let second = if owners[0] == owners[1] { None } else { owners[1] };
             [owners[0], second].into_iter().flatten().for_each(|owner| send(owner, record));
         }
-        for (out, count) in outgoing.iter_mut().zip(&counts) {
+        for ((out, count), &other) in outgoing.iter_mut().zip(&counts).zip(&others) {
             out[..4].copy_from_slice(&count.to_le_bytes());
+            self.shapes.write_head(other, out);
         }
         for i in 0..bodies.len() {
             if self.is_migratable(bodies, i) {
                 bodies.position[i] = self.home(bodies, i);
                 let owner = cuts.owner(bodies.position[i]);
                 if owner != rank {
-                    bodies.pack(i, ALL, &mut outgoing[number(owner)]);
+                    let out = &mut outgoing[number(owner)];
+                    bodies.pack(i, ALL, out);
+                    self.shapes.write(&bodies.shape[i], owner, out);
                     bodies.mark_removed(i);
                 }
             } else if bodies.ownership[i] == Ownership::Ghost && self.holders.entry(i as u32).is_some() {
@@ -286,8 +289,8 @@ impl Domain {
             }
         }
         self.comm.exchange(&others, &outgoing, &mut incoming);
-        for (bytes, other) in incoming.iter().zip(&others) {
-            if unpack_migrated(bytes, bodies, &mut kept).is_none() {
+        for (bytes, &other) in incoming.iter().zip(&others) {
+            if self.read_migrated(other, bytes, bodies, &mut kept).is_none() {
                 self.disagree(&format!("a message of rank {other} makes no sense"));
             }
         }
@@ -295,17 +298,26 @@ impl Domain {
         self.holders.sort(bodies.len());
         self.halo.migrated_impulses = kept;
     }
-}
 
-/// Takes in what another rank has sent: impulses, then bodies.
-fn unpack_migrated(bytes: &[u8], bodies: &mut Bodies, impulses: &mut Vec<([u64; 2], FeatureKey, DVec3)>) -> Option<()> {
-    let mut from = Unpacker::new(bytes);
-    for _ in 0..from.take::<u32>()? {
-        impulses.push((from.take()?, from.take()?, from.take()?));
+    /// Takes in what another rank has sent: impulses, then bodies.
+    fn read_migrated(
+        &mut self,
+        other: u32,
+        bytes: &[u8],
+        bodies: &mut Bodies,
+        impulses: &mut Vec<([u64; 2], FeatureKey, DVec3)>,
+    ) -> Option<()> {
+        let mut from = Unpacker::new(bytes);
+        for _ in 0..from.take::<u32>()? {
+            impulses.push((from.take()?, from.take()?, from.take()?));
+        }
+        self.shapes.read_head(other, &mut from)?;
+        while !from.is_empty() {
+            bodies.push_place();
+            let i = bodies.len() - 1;
+            bodies.unpack(i, ALL, &mut from)?;
+            bodies.shape[i] = self.shapes.read(other, &mut from)?;
+        }
+        Some(())
     }
-    while !from.is_empty() {
-        bodies.push_place();
-        bodies.unpack(bodies.len() - 1, ALL, &mut from)?;
-    }
-    Some(())
 }

@@ -27,6 +27,7 @@ use crate::broad::Aabb;
 use crate::comm::{Communicator, Reduction, Traffic};
 use crate::narrow::{ContactAssignment, ContactShift, Contacts};
 use crate::partition::{DomainOptions, Holder, Partition, Periods};
+use crate::shape::ShapeExchange;
 use crate::world::{Bodies, Body, Ownership, World};
 use balance::Balance;
 use barchan_cone::ProblemCommunicator;
@@ -57,6 +58,8 @@ pub struct Domain {
     images: Vec<(u32, [i8; 3])>,
     global_bodies: GlobalBodies,
     halo: sync::HaloExchange,
+    /// What ranks have told each other of shapes.
+    shapes: ShapeExchange,
     /// Memory for the shifts of contacts.
     shift_scratch: Vec<ContactShift>,
     ghosts: usize,
@@ -78,6 +81,7 @@ impl Domain {
             images: Vec::new(),
             global_bodies: GlobalBodies::default(),
             halo: sync::HaloExchange::default(),
+            shapes: ShapeExchange::default(),
             shift_scratch: Vec::new(),
             ghosts: 0,
             communication_seconds: 0.0,

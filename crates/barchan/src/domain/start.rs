@@ -3,7 +3,7 @@
 use super::Domain;
 use crate::comm::Communicator;
 use crate::partition::{DomainOptions, Partition, PartitionError, PartitionName, build};
-use crate::scene::{BodySpec, Location, Scene, SceneError};
+use crate::scene::{Location, Scene, SceneError};
 use crate::world::{Ownership, World};
 
 /// How far Morton neighbours may reach, in the largest radius of bodies that there are many of: room
@@ -41,8 +41,8 @@ pub(super) fn cannot_divide(scene: &Scene) -> impl Fn(PartitionError) -> SceneEr
 
 /// Single bodies that are too large for neighbours, so that every rank has them.
 pub(super) fn large_bodies(scene: &Scene, partition: &dyn Partition) -> Vec<u64> {
-    let large = |body: &BodySpec| body.shape.bounding_radius().is_some_and(|radius| partition.is_large(radius));
-    (0..).zip(&scene.body).filter(|(_, body)| large(body)).map(|(id, _)| id).collect()
+    let large = |radius: &Option<f64>| radius.is_some_and(|radius| partition.is_large(radius));
+    (0..).zip(scene.single_radii()).filter(|(_, radius)| large(radius)).map(|(id, _)| id).collect()
 }
 
 /// Whether so many ranks may divide space anew during the run.
@@ -62,6 +62,8 @@ fn divide(
     comm: &mut dyn Communicator,
     fault: &dyn Fn(PartitionError) -> SceneError,
 ) -> Result<(Box<dyn Partition>, World), SceneError> {
+    // What has faults cannot be asked how large it is.
+    scene.build_empty()?;
     let (options, extent) = (&scene.domain, scene.extent());
     let reach = reach_of_many(scene);
     let mut work = Vec::new();

@@ -124,6 +124,9 @@ impl Domain {
         contacts: &mut Contacts,
     ) -> Result<(), DomainError> {
         self.comm.stage("exchange of bodies");
+        if self.comm.size() > 1 {
+            self.shapes.begin(&world.bodies.shape);
+        }
         self.halo.impulses.clear();
         if self.round(world, growth, contacts, Round::First)? {
             self.round(world, growth, contacts, Round::Second)?;
@@ -315,9 +318,11 @@ impl Domain {
         let mut outgoing = std::mem::take(&mut self.halo.outgoing);
         self.halo.incoming.resize_with(neighbours.len(), Vec::new);
         outgoing.resize_with(neighbours.len(), Vec::new);
-        for out in &mut outgoing {
+        let shapes = &mut self.shapes;
+        for (out, &peer) in outgoing.iter_mut().zip(neighbours) {
             out.clear();
             LAYOUT.pack(out);
+            shapes.write_head(peer, out);
         }
         let number = |rank: u32| neighbours.binary_search(&rank).ok();
         let own = |body: u32| bodies.ownership[body as usize] == Ownership::Owned;
@@ -336,6 +341,9 @@ impl Domain {
                     holder.shift.pack(out);
                 }
                 bodies.pack(entry.body as usize, if known { EACH_STEP } else { ONCE }, out);
+                if !known {
+                    shapes.write(&bodies.shape[entry.body as usize], peer, out);
+                }
                 if peer == entry.owner {
                     bodies.pack(entry.body as usize, OWNED, out);
                 }
@@ -430,9 +438,10 @@ impl Domain {
         let incoming = std::mem::take(&mut self.halo.incoming);
         let mut heard = 0;
         for (k, bytes) in incoming.iter().enumerate() {
-            match self.apply_message(bytes, bodies) {
+            let peer = self.partition.neighbours()[k];
+            match self.apply_message(peer, bytes, bodies) {
                 Some(count) => heard += count,
-                None => self.disagree(&format!("a message of rank {} makes no sense", self.partition.neighbours()[k])),
+                None => self.disagree(&format!("a message of rank {peer} makes no sense")),
             }
         }
         if heard != awaited {
@@ -446,12 +455,13 @@ impl Domain {
     }
 
     /// Does what one message says. Returns how many copies it had news of.
-    fn apply_message(&mut self, bytes: &[u8], bodies: &mut Bodies) -> Option<usize> {
+    fn apply_message(&mut self, peer: u32, bytes: &[u8], bodies: &mut Bodies) -> Option<usize> {
         let (rank, periods) = (self.partition.rank(), self.periods);
         let mut from = Unpacker::new(bytes);
         if from.take::<u8>()? != LAYOUT {
             return None;
         }
+        self.shapes.read_head(peer, &mut from)?;
         let mut heard = 0;
         while !from.is_empty() {
             let tag = from.take::<u8>()?;
@@ -481,6 +491,9 @@ impl Domain {
                 bodies.len() - 1
             };
             bodies.unpack(i, if tag == Tag::Update { EACH_STEP } else { ONCE }, &mut from)?;
+            if tag == Tag::New {
+                bodies.shape[i] = self.shapes.read(peer, &mut from)?;
+            }
             if owner == rank {
                 bodies.unpack(i, OWNED, &mut from)?;
                 bodies.ownership[i] = Ownership::Owned;

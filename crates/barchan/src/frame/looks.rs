@@ -11,7 +11,9 @@
 
 use crate::shape::{Capsule, Composite, Cuboid, Cylinder, Form, Mesh, Part, Polyhedron, Shape, Surface};
 use glam::{DMat3, DVec3, Vec3};
+use std::any::Any;
 use std::collections::HashMap;
+use std::sync::{Arc, Weak};
 
 /// The number of spheres.
 pub const SPHERE: u64 = 0;
@@ -79,8 +81,9 @@ pub struct Shaded {
 pub struct Looks {
     list: Vec<Look>,
     places: HashMap<u64, Option<u32>>,
-    /// What stands behind shared pointers and is long to look through, by where it stands. The shape keeps it there.
-    shared: HashMap<usize, (Shape, u64)>,
+    /// What stands behind shared pointers and is long to look through, by where it stands. The pointers keep nothing alive,
+    /// but as long as they are here nothing else can stand there.
+    shared: HashMap<usize, (Weak<dyn Any + Send + Sync>, u64)>,
     triangles: usize,
 }
 
@@ -98,8 +101,7 @@ impl Looks {
     /// Takes over a look, and gives its number to the shape that was made of it.
     pub(crate) fn adopt(&mut self, look: &Look, unit: &Shape) {
         if let Shape::Mesh(mesh) = unit {
-            let at = std::ptr::from_ref(&**mesh.triangles()) as usize;
-            self.shared.insert(at, (unit.clone(), look.id));
+            self.shared(mesh.triangles(), || look.id);
         }
     }
 
@@ -153,21 +155,24 @@ impl Looks {
                 let scale = DVec3::new(c.radius, c.radius, (c.half_height + c.radius) / (half + 1.0));
                 worn(Number::of(shape).number(half).id(), scale)
             }
-            Shape::Polyhedron(p) => {
-                let at = std::ptr::from_ref(&**p.faceted()) as usize;
-                worn(self.shared(at, shape, || of_polyhedron(p)), DVec3::splat(p.scale()))
-            }
-            Shape::Mesh(m) => {
-                let at = std::ptr::from_ref(&**m.triangles()) as usize;
-                worn(self.shared(at, shape, || of_mesh(m)), DVec3::splat(m.scale()))
-            }
+            Shape::Polyhedron(p) => worn(self.shared(p.faceted(), || of_polyhedron(p)), DVec3::splat(p.scale())),
+            Shape::Mesh(m) => worn(self.shared(m.triangles(), || of_mesh(m)), DVec3::splat(m.scale())),
             Shape::Composite(c) => worn(self.of_composite(c), DVec3::splat(c.reach())),
         }
     }
 
     /// The number of what many shapes share, found once.
-    fn shared(&mut self, at: usize, shape: &Shape, find: impl FnOnce() -> u64) -> u64 {
-        self.shared.entry(at).or_insert_with(|| (shape.clone(), find())).1
+    fn shared<T: Any + Send + Sync>(&mut self, thing: &Arc<T>, find: impl FnOnce() -> u64) -> u64 {
+        let at = Arc::as_ptr(thing) as usize;
+        if let Some(known) = self.shared.get(&at) {
+            return known.1;
+        }
+        if self.shared.len().is_power_of_two() {
+            self.shared.retain(|_, known| known.0.strong_count() > 0);
+        }
+        let id = find();
+        self.shared.insert(at, (Arc::downgrade(thing) as _, id));
+        id
     }
 
     /// Parts in units of the whole, to what can be told apart.

@@ -4,12 +4,13 @@
 //! sent for it: what a body is depends on the scene alone. A fill keeps clear of all that came before
 //! it, so it is made with a margin, and what came before it is made for that margin too.
 
+use super::body::Placement;
 use super::crowd::Obstacles;
 use super::error::{Fault, Location, SceneError};
 use super::fill::{Crowded, Plan};
 use super::home::home;
 use super::stock::Stock;
-use super::{Fill, Grain, Lattice, Scene};
+use super::{BodySpec, Fill, Grain, Lattice, Scene};
 use crate::broad::Aabb;
 use crate::narrow::Standing;
 use crate::partition::{Partition, Periods};
@@ -175,8 +176,17 @@ impl Scene {
     }
 
     pub(crate) fn largest_radius(&self) -> f64 {
-        let single = self.body.iter().filter_map(|body| body.shape.bounding_radius());
-        single.fold(self.largest_of_many(), f64::max)
+        self.single_radii().flatten().fold(self.largest_of_many(), f64::max)
+    }
+
+    /// The radii of single bodies as the world keeps them; `None` for what is unbounded.
+    pub(crate) fn single_radii(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        self.body.iter().map(|spec| self.settled(spec).shape.bounding_radius())
+    }
+
+    /// A single body as the world keeps it.
+    fn settled(&self, spec: &BodySpec) -> Placement {
+        spec.settled(self.material[usize::from(self.material_of(&spec.material))].density)
     }
 
     /// The largest radius of bodies that there are many of; 0 if there are none.
@@ -187,6 +197,7 @@ impl Scene {
     }
 
     fn add_single_bodies(&self, world: &mut World, share: &Share<'_>, there: &mut Obstacles) {
+        let periods = self.periods();
         for (id, spec) in self.body.iter().enumerate() {
             let id = id as u64;
             let radius = spec.shape.bounding_radius();
@@ -198,17 +209,17 @@ impl Scene {
                     _ => there.solids.push((standing(), radius)),
                 }
             }
-            if radius.is_none_or(|radius| (share.is_large)(radius)) || (share.owns)(spec.position) {
-                let material = self.material_of(&spec.material);
-                let density = self.material[usize::from(material)].density;
-                let settled = spec.settled(density);
+            // What forces move is where its centre of mass is, which may be far from where its shape begins.
+            let settled = self.settled(spec);
+            let is_everywhere = settled.shape.bounding_radius().is_none_or(|radius| (share.is_large)(radius));
+            if is_everywhere || (share.owns)(home(&periods, settled.position)) {
                 let body = Body {
                     shape: settled.shape,
                     position: settled.position,
                     orientation: settled.orientation,
                     velocity: spec.velocity,
                     angular_velocity: spec.angular_velocity,
-                    material,
+                    material: self.material_of(&spec.material),
                     group: spec.group,
                     motion: spec.motion,
                     rotation: spec.rotation,
@@ -272,7 +283,7 @@ struct Share<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{BodySpec, Kind, Orientation, Radius};
+    use crate::scene::{Kind, Orientation, Radius};
     use crate::shape::{Part, Surface};
     use crate::world::{Material, Oscillation};
     use glam::DQuat;
@@ -498,6 +509,32 @@ mod tests {
             assert_parts(&scene, 1, &[0.0, 0.7]);
             assert_parts(&scene, 2, &[1.0]);
         }
+    }
+
+    /// The rank that owns its centre of mass makes a body, wherever its shape begins.
+    #[test]
+    fn parts_are_the_whole_where_shapes_begin_far_away() {
+        let mut scene = Scene::default();
+        for (x, offset) in [(1.0, DVec3::new(6.0, -2.0, 1.5)), (8.5, DVec3::new(0.8, 0.0, 2.0))] {
+            let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z].map(|p| offset + 0.2 * p).to_vec();
+            let surface =
+                Surface { vertices: corners.clone(), triangles: vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]] };
+            for shape in [Shape::polyhedron(corners), Shape::mesh(surface)] {
+                let position = DVec3::new(x, 1.5, 0.0);
+                scene.body.push(BodySpec { motion: Motion::Dynamic, ..BodySpec::new(shape, position) });
+            }
+        }
+        // As large as they are, and not as far away.
+        assert!(scene.largest_radius() < 0.2, "{}", scene.largest_radius());
+        assert!(scene.single_radii().all(|radius| radius < Some(0.2)));
+        assert_parts(&scene, 0, &[0.0, 4.0, 9.0]);
+        // Across a border of the cell too.
+        (scene.domain.min, scene.domain.max) = (Some(DVec3::ZERO), Some(DVec3::splat(40.0)));
+        scene.domain.periodic = [true; 3];
+        scene.body[2..].iter_mut().for_each(|body| body.position.x = 39.5);
+        let parts: Vec<_> =
+            Slabs::all(0, &[1.0, 20.0]).iter().map(|slab| scene.build_part(slab).unwrap().bodies.id).collect();
+        assert_eq!(parts, [vec![2, 3], vec![0, 1], vec![]]);
     }
 
     #[test]

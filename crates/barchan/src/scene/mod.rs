@@ -218,13 +218,13 @@ impl Scene {
             || self.fill.iter().any(|fill| fill.radius.is_none())
     }
 
-    /// Names files of shapes by their place, which are given relative to a folder.
-    fn resolve_files(&mut self, folder: &std::path::Path) {
+    /// Gives files of shapes other names.
+    fn rename_files(&mut self, name: &dyn Fn(&Shape, &str) -> String) {
         let single = self.body.iter_mut().map(|body| &mut body.shape);
         let lattices =
             self.lattice.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
         let fills = self.fill.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
-        single.chain(lattices).chain(fills).for_each(|shape| shape.resolve_files(folder));
+        single.chain(lattices).chain(fills).for_each(|shape| shape.rename_files(name));
     }
 
     /// The index of the material that `name` means: the first for an empty name.

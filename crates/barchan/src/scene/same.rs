@@ -2,12 +2,14 @@
 //!
 //! Each rank reads its scene by itself, and files of one name may differ between machines. Ranks with
 //! different scenes would misunderstand each other, or run on with a world that nobody has described.
-//! So they compare a hash of the scene as it would be written; only where that differs do they look
-//! for the line.
+//! So they compare a hash of the scene as it would be written, with what is in the files of shapes in place of
+//! the folders that they are in; only where that differs do they look for the line.
 
 use super::{Location, Scene, SceneError};
 use crate::comm::{Communicator, Reduction, named};
-use xxhash_rust::xxh3::xxh3_64;
+use crate::util::pack::Pack;
+use std::path::Path;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 impl Scene {
     /// Checks that all ranks have this scene. All call it, and rank 0 says what differs where.
@@ -16,7 +18,7 @@ impl Scene {
     /// If a rank has another one; on all ranks then.
     pub fn check_same(&self, comm: &mut dyn Communicator) -> Result<(), SceneError> {
         comm.stage("comparison of scenes");
-        let text = self.to_toml();
+        let text = self.with_contents().to_toml();
         let own = xxh3_64(text.as_bytes()).to_le_bytes();
         let mut first = own.to_vec();
         comm.broadcast(&mut first);
@@ -31,6 +33,22 @@ impl Scene {
         let Some(told) = comm.gather(difference.as_bytes()) else { return Err(SceneError::elsewhere()) };
         let message = format!("the ranks have different scenes: {}", together(&told));
         Err(SceneError::new(Location::Whole(format!("scene \"{}\"", self.name)), "", message))
+    }
+}
+
+impl Scene {
+    /// The same with files of shapes called by their names without folders, and by what was read from them.
+    fn with_contents(&self) -> Self {
+        let mut scene = self.clone();
+        scene.rename_files(&|shape, file| {
+            let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+            let mut bytes = Vec::new();
+            if shape.faults().is_empty() {
+                shape.pack(&mut bytes);
+            }
+            format!("{name}, content {:032x}", xxh3_128(&bytes))
+        });
+        scene
     }
 }
 
@@ -136,6 +154,38 @@ mod tests {
             "{error}"
         );
         assert!(results[1..].iter().all(|result| result.as_ref().unwrap_err().is_elsewhere()), "{results:?}");
+    }
+
+    /// Each rank has its files in a folder of its own.
+    #[test]
+    fn what_is_in_files_counts_and_not_where_they_are() {
+        let place = std::env::temp_dir().join(format!("barchan-same-{}", std::process::id()));
+        let told = |others: f64, name: &'static str| {
+            let check = |mut comm: Box<dyn Communicator>| {
+                let folder = place.join(comm.rank().to_string());
+                std::fs::create_dir_all(&folder).unwrap();
+                let height = if comm.rank() == 2 { others } else { 1.0 };
+                let text = format!("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 {height}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+                let file = if comm.rank() == 2 { name } else { "wedge.obj" };
+                std::fs::write(folder.join(file), text).unwrap();
+                let scene = format!(
+                    "[[body]]\nshape = {{ mesh = {{ file = \"{file}\" }} }}\n\n[[body]]\nposition = [0, 0, 5]\n\
+                     shape = {{ composite = {{ parts = [{{ shape = {{ polyhedron = {{ file = \"{file}\" }} }} }}] }} }}\n"
+                );
+                let scene = Scene::from_toml(&scene, &folder.join("scene.toml").to_string_lossy()).unwrap();
+                let result = scene.check_same(&mut *comm);
+                comm.barrier();
+                result
+            };
+            threads::run(4, 1, check).unwrap()
+        };
+        assert_eq!(told(1.0, "wedge.obj"), vec![Ok(()); 4]);
+        for (height, name) in [(1.0f64.next_up(), "wedge.obj"), (1.0, "peg.obj")] {
+            let error = told(height, name)[0].as_ref().unwrap_err().to_string();
+            assert!(error.contains("rank 2 with") && error.contains(name) && error.contains("content "), "{error}");
+            assert!(!error.contains(&*place.to_string_lossy()), "{error}");
+        }
+        std::fs::remove_dir_all(&place).unwrap();
     }
 
     #[test]

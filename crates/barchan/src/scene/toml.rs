@@ -11,6 +11,7 @@ use super::locate::{Source, path_of};
 use super::{Scene, write::tree};
 use super::{overrides, repair};
 use serde_json::Value;
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -43,8 +44,8 @@ impl Scene {
         // Overrides come after the text.
         faults.splice(0..0, reading.faults);
         let Some(mut scene) = reading.scene else { return Err(SceneError { faults }) };
-        if let Some(folder) = std::path::Path::new(origin).parent() {
-            scene.resolve_files(folder);
+        if let Some(folder) = Path::new(origin).parent() {
+            scene.rename_files(&|_, file| placed(file, folder));
         }
         if !lacks_entries {
             let stands = |path: &str| is_whole || source.has(document.get_ref(), path);
@@ -58,6 +59,12 @@ impl Scene {
         }
         if faults.is_empty() { Ok(scene) } else { Err(SceneError { faults }) }
     }
+}
+
+/// A file's place, if its name is relative to a folder.
+fn placed(file: &str, folder: &Path) -> String {
+    let path = folder.join(file);
+    std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 impl SceneError {

@@ -11,6 +11,7 @@ mod container;
 mod cuboid;
 mod cylinder;
 mod ellipsoid;
+mod exchange;
 mod form;
 mod half_space;
 mod mesh;
@@ -28,6 +29,7 @@ pub use container::{Container, Face};
 pub use cuboid::Cuboid;
 pub use cylinder::Cylinder;
 pub use ellipsoid::Ellipsoid;
+pub(crate) use exchange::ShapeExchange;
 pub use form::{Convex, Form, Solid};
 pub use half_space::HalfSpace;
 pub use mesh::{Mesh, MeshText, Scaled, Triangles};
@@ -331,34 +333,26 @@ impl Shape {
         }
     }
 
-    /// Names files by their place, which a scene has given relative to a folder.
-    pub(crate) fn resolve_files(&mut self, folder: &std::path::Path) {
-        match self {
+    /// Gives files other names, which follow from the shape and the name that it has.
+    pub(crate) fn rename_files(&mut self, name: &dyn Fn(&Self, &str) -> String) {
+        let renamed: Self = match &*self {
             Self::Polyhedron(p) => {
-                if let Some(file) = &p.text().file {
-                    let text = PolyhedronText { file: Some(resolved(file, folder)), ..p.text().clone() };
-                    *self = Polyhedron::from(text).into();
-                }
+                let Some(file) = &p.text().file else { return };
+                Polyhedron::from(PolyhedronText { file: Some(name(self, file)), ..p.text().clone() }).into()
             }
             Self::Mesh(m) => {
-                if let Some(file) = &m.text().file {
-                    let text = MeshText { file: Some(resolved(file, folder)), ..m.text().clone() };
-                    *self = Mesh::from(text).into();
-                }
+                let Some(file) = &m.text().file else { return };
+                Mesh::from(MeshText { file: Some(name(self, file)), ..m.text().clone() }).into()
             }
             Self::Composite(c) => {
-                let c = Arc::make_mut(c);
-                c.parts.iter_mut().for_each(|part| part.shape.resolve_files(folder));
+                let mut c = (**c).clone();
+                c.parts.iter_mut().for_each(|part| part.shape.rename_files(name));
+                c.into()
             }
-            _ => {}
-        }
+            _ => return,
+        };
+        *self = renamed;
     }
-}
-
-/// A file's place, if its name is relative to a folder.
-fn resolved(file: &str, folder: &std::path::Path) -> String {
-    let path = folder.join(file);
-    std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 /// The triangles of a file, or what is wrong with it.

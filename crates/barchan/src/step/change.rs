@@ -104,6 +104,11 @@ impl Simulation {
     /// Which bodies this rank takes in; each must be some rank's.
     fn find_takers(&mut self, bodies: &mut [Body]) -> Result<Vec<bool>, ChangeError> {
         let Some(domain) = &mut self.domain else { return Ok(vec![true; bodies.len()]) };
+        for body in bodies.iter_mut() {
+            // It is where its centre of mass is.
+            let density = self.world.materials.get(body.material).density;
+            *body = body.clone().settled(density);
+        }
         let taken: Vec<bool> = bodies.iter_mut().map(|body| domain.takes(body)).collect();
         let mut somewhere: Vec<f64> = taken.iter().map(|&is_taken| f64::from(u8::from(is_taken))).collect();
         domain.reduce(Reduction::Max, &mut somewhere);

@@ -7,7 +7,7 @@
 use glam::{DQuat, DVec3};
 
 /// The number of the layout of messages: another one, other bytes.
-pub const LAYOUT: u8 = 2;
+pub const LAYOUT: u8 = 3;
 
 /// A value that can travel.
 pub trait Pack: Sized {

@@ -54,6 +54,8 @@ pub enum Sharing {
     CopiedOnce,
     /// Sent to every ghost after each step.
     CopiedEachStep,
+    /// Sent by its name when the copy is made; what the name stands for is sent to a rank once.
+    CopiedByName,
     /// Known to the owner alone; travels with the body when it migrates.
     Owned,
     /// Computed from other columns wherever it is needed; never sent.
@@ -107,8 +109,10 @@ impl Default for IdSharers {
 /// Declares the columns once: the struct, its length-preserving operations and the list.
 macro_rules! columns {
     (@pack Derived $value:expr, $out:ident) => {};
+    (@pack CopiedByName $value:expr, $out:ident) => {};
     (@pack $sharing:ident $value:expr, $out:ident) => { $value.pack($out) };
     (@unpack Derived $value:expr, $from:ident) => {};
+    (@unpack CopiedByName $value:expr, $from:ident) => {};
     (@unpack $sharing:ident $value:expr, $from:ident) => { $value = $from.take()? };
     ($($(#[$doc:meta])* $visibility:vis $name:ident: $type:ty => $sharing:ident,)*) => {
         /// The bodies of a world, a column each property. All columns have the same length;
@@ -158,7 +162,8 @@ macro_rules! columns {
                 $(let value = self.$name[index].clone(); self.$name.push(value);)*
             }
 
-            /// Appends the columns of a body that are shared in one of these ways to a message.
+            /// Appends the columns of a body that are shared in one of these ways to a message, but for what goes by
+            /// its name.
             pub(crate) fn pack(&self, index: usize, sharing: &[Sharing], out: &mut Vec<u8>) {
                 $(if sharing.contains(&Sharing::$sharing) {
                     columns!(@pack $sharing self.$name[index], out);
@@ -225,7 +230,7 @@ columns! {
     /// and for those whose rotation is locked.
     pub(crate) inverse_inertia: DVec3 => CopiedOnce,
     /// Shape in the body frame.
-    pub(crate) shape: Shape => CopiedOnce,
+    pub(crate) shape: Shape => CopiedByName,
     /// Index into the world's materials.
     pub(crate) material: u16 => CopiedOnce,
     /// A number that the scene gives to bodies of a kind; physics does not ask for it.
@@ -361,7 +366,7 @@ impl Body {
     }
 
     /// The same body in the frame of its principal axes, with a mass, if it is dynamic and none is given.
-    fn settled(self, density: f64) -> Self {
+    pub(crate) fn settled(self, density: f64) -> Self {
         if self.motion != Motion::Dynamic || self.mass.is_some() {
             return self;
         }

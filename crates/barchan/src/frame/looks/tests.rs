@@ -72,6 +72,20 @@ fn the_same_at_another_size_is_the_same_look() {
     assert_eq!(ids.len(), first.len());
 }
 
+/// Bodies that come from other ranks, or change their shapes, would fill the memory.
+#[test]
+fn a_look_does_not_keep_the_shape() {
+    let mut looks = Looks::default();
+    for k in 0..1000 {
+        let Shape::Mesh(mesh) = Shape::mesh(Surface::sphere(1.0, k % 3)) else { panic!("a mesh") };
+        let kept = Arc::downgrade(mesh.triangles());
+        looks.wear(&Shape::Mesh(mesh));
+        assert_eq!(kept.strong_count(), 0);
+    }
+    assert_eq!(looks.list().len(), 3);
+    assert!(looks.shared.len() < 10, "{}", looks.shared.len());
+}
+
 #[test]
 fn random_proportions_have_few_surfaces() {
     let mut looks = Looks::default();
