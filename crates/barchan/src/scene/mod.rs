@@ -36,6 +36,7 @@ mod tiles;
 mod time;
 mod toml;
 mod validate;
+mod warnings;
 mod write;
 
 pub use adjustable::Adjustable;

@@ -57,8 +57,8 @@ pub struct Triangles {
     pub(crate) centre: DVec3,
     /// Whether it has an inside.
     pub(crate) is_closed: bool,
-    /// Why it has none, in words.
-    fault: Option<String>,
+    /// What is wrong with the triangles, the worst first.
+    faults: Vec<MeshFault>,
     moments: Option<Moments>,
     parts: Vec<Part>,
     low: DVec3,
@@ -78,8 +78,8 @@ pub struct Scaled<'a> {
 impl Triangles {
     /// A surface, and its convex parts if it is to be taken by these.
     pub(super) fn new(surface: Surface, parts: Vec<Part>) -> Self {
-        let fault = surface.faults().into_iter().find(MeshFault::forbids_volume).map(|fault| fault.to_string());
-        let is_closed = fault.is_none();
+        let faults = surface.faults();
+        let is_closed = !faults.iter().any(MeshFault::forbids_volume);
         let moments = is_closed.then(|| Moments::of_surface(&surface));
         let (low, high) = surface.bounds().unwrap_or_default();
         let reach = surface.vertices.iter().map(|p| p.length()).fold(0.0, f64::max);
@@ -91,7 +91,7 @@ impl Triangles {
         };
         let tree = Tree::build(&surface);
         let topology = Topology::build(&surface);
-        Self { tree, topology, surface, hull, centre, is_closed, fault, moments, parts, low, high, reach }
+        Self { tree, topology, surface, hull, centre, is_closed, faults, moments, parts, low, high, reach }
     }
 
     /// The area of all triangles.
@@ -164,8 +164,13 @@ impl Mesh {
     }
 
     /// Why it encloses no volume, if that is so.
-    pub fn open_because(&self) -> Option<&str> {
-        self.triangles().fault.as_deref()
+    pub fn open_because(&self) -> Option<String> {
+        self.surface_faults().iter().find(|fault| fault.forbids_volume()).map(ToString::to_string)
+    }
+
+    /// What is wrong with its triangles, the worst first.
+    pub(crate) fn surface_faults(&self) -> &[MeshFault] {
+        &self.triangles().faults
     }
 
     /// What a scene says of it.
