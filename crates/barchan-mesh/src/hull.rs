@@ -278,7 +278,7 @@ impl Polyhedron {
             }
             corners.extend(polygon);
         }
-        convex_hull(&corners).map_err(|e| eprintln!("{e} {corners:?}")).ok()
+        convex_hull(&corners).ok()
     }
 }
 

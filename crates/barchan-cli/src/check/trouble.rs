@@ -88,5 +88,6 @@ fn long_step(scene: &Scene, simulation: &Simulation) -> Option<String> {
         let percent = short((100.0 * fall).round());
         return Some(format!("gravity moves the smallest bodies by {percent} % of their size in a step: {shorter}"));
     }
-    (flight > FLIGHT).then(|| format!("the fastest bodies fly {} of their sizes in a step: {shorter}", short(flight.round())))
+    (flight > FLIGHT)
+        .then(|| format!("the fastest bodies fly {} of their sizes in a step: {shorter}", short(flight.round())))
 }

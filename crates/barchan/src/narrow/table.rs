@@ -20,9 +20,7 @@ use std::fmt::Write;
 /// | `convex_mesh` | a convex solid, or each part of one, at triangles |
 /// | `mesh_mesh` | triangles at triangles |
 pub fn handler(a: &Shape, b: &Shape) -> Option<&'static str> {
-    use Shape::{
-        Box, Capsule, Composite, Cone, Container, Cylinder, Ellipsoid, HalfSpace, Mesh, Polyhedron, Sphere,
-    };
+    use Shape::{Box, Capsule, Composite, Cone, Container, Cylinder, Ellipsoid, HalfSpace, Mesh, Polyhedron, Sphere};
     Some(match (a, b) {
         (HalfSpace(_) | Container(_), HalfSpace(_) | Container(_)) => return None,
         (Sphere(_), Sphere(_)) => "sphere_sphere",

@@ -242,8 +242,7 @@ impl Scene {
                 written.push((name.clone(), surface));
                 name
             });
-            let text =
-                MeshText { file: Some(name), vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts };
+            let text = MeshText { file: Some(name), vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts };
             *shape = Mesh::from(text).into();
         }
         written

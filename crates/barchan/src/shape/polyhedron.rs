@@ -136,6 +136,15 @@ impl Polyhedron {
             let points = from_file.transpose().map_err(fault)?;
             let points = points.as_ref().unwrap_or(&self.text.points);
             let outer = convex_hull(points).map_err(|error| fault(error.to_string()))?;
+            if *margin > 0.0 && outer.shrunk(margin / scale).is_none() {
+                let limit = scale * largest_margin(&outer);
+                return Err((
+                    "margin",
+                    format!(
+                        "must be less than about {limit:.3e}, or nothing is left between the faces, but is {margin:?}"
+                    ),
+                ));
+            }
             Faceted::new(outer, margin / scale).map(Arc::new)
         })
     }
@@ -162,6 +171,17 @@ impl Polyhedron {
         let moved = self.faceted().in_frame(origin / scale, turn);
         Self::of(Arc::new(moved.unwrap_or_else(|(_, message)| panic!("a turned polyhedron: {message}"))), scale)
     }
+}
+
+/// By how much all faces can be moved inwards until nothing is left, to three digits.
+fn largest_margin(outer: &mesh::Polyhedron) -> f64 {
+    let mut low = 0.0;
+    let mut high = outer.points.iter().map(|p| p.distance(outer.points[0])).fold(0.0, f64::max);
+    while high - low > 1e-4 * high {
+        let middle = 0.5 * (low + high);
+        if outer.shrunk(middle).is_some() { low = middle } else { high = middle }
+    }
+    low
 }
 
 impl Form for Polyhedron {
