@@ -55,10 +55,12 @@ impl Faceted {
     pub(crate) fn new(outer: mesh::Polyhedron, margin: f64) -> Result<Self, (&'static str, String)> {
         let inner = if margin > 0.0 { outer.shrunk(margin) } else { Some(outer.clone()) };
         let Some(inner) = inner else {
-            return Err((
-                "margin",
-                format!("nothing is left of the polyhedron if {margin:?} is taken off all its faces"),
-            ));
+            let limit = largest_margin(&outer);
+            let message = format!(
+                "must be less than about {limit:.3e} times the scale, or nothing is left between the faces, but is \
+                 {margin:?} times it"
+            );
+            return Err(("margin", message));
         };
         let moments = if margin > 0.0 {
             Moments::of_surface(&Surface::rounded_faces(&inner.points, &inner.faces, margin, close::SEGMENTS))
@@ -136,15 +138,6 @@ impl Polyhedron {
             let points = from_file.transpose().map_err(fault)?;
             let points = points.as_ref().unwrap_or(&self.text.points);
             let outer = convex_hull(points).map_err(|error| fault(error.to_string()))?;
-            if *margin > 0.0 && outer.shrunk(margin / scale).is_none() {
-                let limit = scale * largest_margin(&outer);
-                return Err((
-                    "margin",
-                    format!(
-                        "must be less than about {limit:.3e}, or nothing is left between the faces, but is {margin:?}"
-                    ),
-                ));
-            }
             Faceted::new(outer, margin / scale).map(Arc::new)
         })
     }
