@@ -121,8 +121,8 @@ pub fn table() -> String {
         let _ = write!(rule, "{:-<1$}|", "", width + 2);
     }
     let _ = writeln!(text, "\n{rule}");
-    for row in 0..shapes.len() {
-        let _ = write!(text, "| {:first$} |", shapes[row].name());
+    for (row, shape) in shapes.iter().enumerate() {
+        let _ = write!(text, "| {:first$} |", shape.name());
         for (column, width) in widths.iter().enumerate() {
             let _ = write!(text, " {:width$} |", cell(row, column));
         }
