@@ -4,7 +4,6 @@ use crate::args::{ListArgs, NewArgs};
 use crate::failure::{Failure, print};
 use barchan::narrow;
 use barchan::scenario::{self, SCENARIOS, Scenario};
-use barchan::scene::Scene;
 use barchan::shape::write_stl_binary;
 use std::fmt::Write as _;
 use std::fs;
@@ -42,14 +41,15 @@ fn describe(text: &mut String, scenario: &Scenario) {
 pub(crate) fn new(args: &NewArgs) -> Result<(), Failure> {
     let scenario = scenario::find(&args.scenario)?;
     match &args.meshes {
-        Some(directory) => print(&with_files(scenario.scene(&args.overrides.set)?, directory)?),
+        Some(directory) => print(&with_files(scenario, &args.overrides.set, directory)?),
         None => print(&scenario.to_toml(&args.overrides.set)?),
     }
 }
 
 /// The scene with its meshes in files, which are written.
-fn with_files(mut scene: Scene, directory: &Path) -> Result<String, Failure> {
-    let name = scene.name.clone();
+fn with_files(scenario: &Scenario, set: &[(String, String)], directory: &Path) -> Result<String, Failure> {
+    let mut scene = scenario.scene(set)?;
+    let name = scenario.name;
     let files = scene.meshes_to_files(|number| directory.join(format!("{name}-{number}.stl")).display().to_string());
     if files.is_empty() {
         return Err(Failure::Input(format!("{name} has no meshes to write to files: leave --meshes out")));

@@ -123,6 +123,45 @@ fn files_that_cannot_be_used_are_named_with_the_line_of_the_scene() {
     assert!(!files(&desk.path("")).iter().any(|file| file.starts_with("runs")));
 }
 
+/// Wherever a scene may give a shape, the file is beside the scene.
+#[test]
+fn files_are_found_from_lattices_fills_mixtures_and_parts() {
+    let desk = desk_with_parts();
+    desk.write(
+        "scenes/many.toml",
+        "[[lattice]]\ncounts = [2, 2, 1]\nspacing = 1.0\nshape.mesh.file = \"parts/cube.ply\"\n\
+         [[lattice]]\ncounts = [2, 2, 1]\norigin = [0, 0, 1]\nspacing = 1.0\n\
+         mixture = [{ shape.polyhedron.file = \"parts/cube.obj\" }, { radius = 0.1 }]\n\
+         [[fill]]\nmin = [0, 0, 2]\nmax = [2, 2, 4]\ncount = 4\nshape.polyhedron.file = \"parts/text.stl\"\n\
+         [[fill]]\nmin = [0, 0, 5]\nmax = [2, 2, 7]\ncount = 4\n\
+         mixture = [{ shape.mesh = { file = \"parts/binary.stl\", convex_parts = 2 } }]\n\
+         [[body]]\nposition = [0, 0, 9]\nshape.composite.parts = [\n\
+         { shape.polyhedron.file = \"parts/cube.obj\" },\n\
+         { shape.polyhedron.file = \"parts/cube.ply\", position = [0.3, 0, 0] },\n]\n",
+    );
+    let said = desk.barchan("check scenes/many.toml");
+    assert_eq!(said.code, 0, "{said:?}");
+    let size = "of 0.25 x 0.25 x 0.25 m: 12 triangles";
+    for words in [
+        format!("4 meshes {size}, closed, "),
+        format!("4 meshes {size}, 1 convex part, "),
+        format!("polyhedra {size}, 1 convex part, "),
+        "composite of 0.55 x 0.25 x 0.25 m: 24 triangles, 2 convex parts, ".into(),
+    ] {
+        assert!(said.out.contains(&words), "no {words:?} in {}", said.out);
+    }
+    assert_eq!(desk.json("run scenes/many.toml --steps 2 --set time.step=1e-3 --out run")["bodies"], 17);
+    let hole = Surface { triangles: cube().triangles[1..].to_vec(), ..cube() };
+    desk.write("scenes/parts/text.stl", &stl_text(&hole));
+    desk.write(
+        "scenes/open.toml",
+        "[[fill]]\nmin = [0, 0, 2]\nmax = [2, 2, 4]\ncount = 4\nshape.mesh.file = \"parts/text.stl\"\n",
+    );
+    let words =
+        ["scenes/open.toml:5: fill[0].shape: the mesh of ", "parts/text.stl cannot be dynamic: it has holes: 3 edges"];
+    desk.barchan("run scenes/open.toml").refused(2, &words);
+}
+
 /// The funnel of the project, written as binary STL and read again, is the funnel that the scenario makes.
 #[test]
 fn the_funnel_goes_through_a_file() {

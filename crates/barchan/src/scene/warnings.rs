@@ -145,7 +145,7 @@ fn surface(mesh: &Mesh, part: &Part, more: u64) -> Vec<(String, String)> {
         let until = match (fault.forbids_volume(), is_sheet) {
             (true, true) => ". Until then it is a sheet without an inside: bodies that start or get within stay there",
             (true, false) => "",
-            (false, _) => ". Until then they are passed over",
+            (false, _) => ". Until then contacts pass over what has no area",
         };
         (key.clone(), format!("{file}{fault}{until}{others}"))
     };
@@ -226,7 +226,7 @@ mod tests {
         for (surface, words) in [
             (&turned, "it is inside out"),
             (&crossed, "it goes through itself"),
-            (&flat, "1 triangles have no area, triangle 12 at"),
+            (&flat, "1 triangle has no area, triangle 12 at"),
         ] {
             let told = told(surface);
             let start = format!("scene \"plant\": body[1].shape.mesh.triangles: {words}");
@@ -234,5 +234,23 @@ mod tests {
             assert!(told.lines().all(|line| line.contains("triangle") && line.contains("Until then")), "{told}");
             assert!(told.ends_with("(another body has the same surface)") && !told.contains("body[2]"), "{told}");
         }
+    }
+
+    /// A closed surface of which one triangle has no area is a body like any other, but for that.
+    #[test]
+    fn triangles_without_area_are_told_of_dynamic_bodies_too() {
+        let mut cube = Surface::cuboid(DVec3::splat(0.1));
+        // One triangle at an edge is cut in two there, its neighbour is not, and a flat one closes the gap.
+        let [a, b, c] = cube.triangles[0];
+        let middle = cube.vertices.len() as u32;
+        cube.vertices.push(cube.vertices[a as usize].midpoint(cube.vertices[b as usize]));
+        cube.triangles[0] = [a, middle, c];
+        cube.triangles.extend([[middle, b, c], [a, b, middle]]);
+        let told = of(|scene| {
+            let body = BodySpec::new(Shape::mesh(cube), DVec3::Z);
+            scene.body.push(BodySpec { motion: Motion::Dynamic, ..body });
+        });
+        let start = "scene \"plant\": body[1].shape.mesh.triangles: 1 triangle has no area, triangle 13 at";
+        assert!(told.starts_with(start) && !told.contains('\n'), "{told}");
     }
 }

@@ -135,7 +135,8 @@ impl PartialEq for Mesh {
     fn eq(&self, other: &Self) -> bool {
         match (self.made.get(), other.made.get()) {
             (Some(Ok(a)), Some(Ok(b))) => {
-                self.text.scale == other.text.scale && (Arc::ptr_eq(a, b) || a.surface == b.surface)
+                self.text.scale == other.text.scale
+                    && (Arc::ptr_eq(a, b) || a.surface == b.surface && a.parts == b.parts)
             }
             _ => self.text == other.text,
         }
