@@ -44,7 +44,7 @@ export BARCHAN_PICTURES=${BARCHAN_PICTURES:-$(mktemp -d -t barchan-browser-XXXXX
 "$BARCHAN" run sedimentation --set bodies=1200 --set output.frame_interval=0.05 --time 0.35 --ranks 2 \
     --set 'lattice.0.radius={uniform=[0.007,0.01]}' --out "$work/whole" --quiet >/dev/null
 "$BARCHAN" run packing --set bodies=200 --set solver.max_iterations=3 --steps 800 --out "$work/missed" --quiet >/dev/null
-# A box, a capsule and a mesh that stay where they are, and a ball that falls.
+# Bodies of every shape that stay where they are, one of them turned, and a ball that falls.
 cat >"$work/shapes.toml" <<'SCENE'
 name = "shapes"
 time = { step = 0.001, end = 1000.0 }
@@ -54,6 +54,11 @@ body = [
     { shape.box = { half_extents = [0.1, 0.15, 0.05] }, position = [0, 0, 0.3], motion = "fixed" },
     { shape.capsule = { radius = 0.06, half_height = 0.12 }, position = [0.5, 0, 0.3], motion = "fixed" },
     { shape.mesh = { vertices = [[-0.2, -0.2, -0.15], [0.2, -0.2, -0.15], [0.2, 0.2, -0.15], [-0.2, 0.2, -0.15], [0, 0, 0.15]], triangles = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]] }, position = [1, 0, 0.3] },
+    { shape.cylinder = { radius = 0.08, half_height = 0.15 }, position = [0, 0.6, 0.3], orientation = [0, 0.258819, 0, 0.965926], motion = "fixed" },
+    { shape.cone = { radius = 0.12, half_height = 0.15 }, position = [0.5, 0.6, 0.3], motion = "fixed" },
+    { shape.ellipsoid.radii = [0.1, 0.15, 0.07], position = [1, 0.6, 0.3], motion = "fixed" },
+    { shape.polyhedron.points = [[0.1, 0, 0], [-0.1, 0, 0], [0, 0.15, 0], [0, -0.15, 0], [0, 0, 0.2], [0, 0, -0.2]], position = [0, 1.2, 0.3], motion = "fixed" },
+    { shape.composite.parts = [{ shape.box.half_extents = [0.15, 0.03, 0.03] }, { shape.box.half_extents = [0.03, 0.05, 0.12] }], position = [0.5, 1.2, 0.3], motion = "fixed" },
     { shape.sphere.radius = 0.05, position = [0.25, 0, 0.4] },
 ]
 SCENE

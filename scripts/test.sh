@@ -148,6 +148,14 @@ vtk() {
         --time 0.2 --out "$work/vtk" --quiet
     "$target/release/barchan" export "$work/vtk" --vtkhdf -o "$work/vtk.vtkhdf"
     "$python/bin/python" tests/python/vtk_check.py "$work/vtk" --points 2000 --vtkhdf "$work/vtk.vtkhdf"
+    # Bodies of every shape, of which each has its surface.
+    local ranks
+    for ranks in 1 3; do
+        "$target/release/barchan" run tests/python/shapes.toml --ranks $ranks --out "$work/vtk-shapes-$ranks" --quiet
+        "$target/release/barchan" export "$work/vtk-shapes-$ranks" --vtkhdf -o "$work/vtk-shapes-$ranks.vtkhdf"
+        "$python/bin/python" tests/python/vtk_check.py "$work/vtk-shapes-$ranks" --points 76 --ranks $ranks \
+            --surfaces 9 --vtkhdf "$work/vtk-shapes-$ranks.vtkhdf"
+    done
     # Every way to write them, and walls that move.
     local compression
     for compression in zlib none; do

@@ -5,12 +5,13 @@ import { open, screenshot } from "./browser.js";
 import { socketOf, view } from "./command.js";
 import { look } from "./pixels.js";
 
-// Looks at the bodies of one kind alone, from along y: the box about their pixels, in metres about the middle of the
-// first of them, and which part of that box they fill.
-async function alone(page, kind) {
-    return page.evaluate((kind) => {
+// Looks at the body at a place alone, from along y: the box about its pixels, in metres about its middle, and which part of
+// that box it fills.
+async function alone(page, where) {
+    return page.evaluate((where) => {
         const { viewer } = barchan, bodies = [...viewer.bodies.values()];
-        const one = bodies.find((each) => each.kind.kind === kind);
+        const isThere = ({ place }) => where.every((x, k) => Math.abs(place.at(0, k) - x) < 1e-3);
+        const one = bodies.find((each) => isThere(each.kind.columns));
         bodies.forEach((each) => (each.mesh.visible = each === one));
         viewer.walls.group.visible = false;
         const { place } = one.kind.columns, radius = place.at(0, 3), far = 40 * radius;
@@ -41,19 +42,26 @@ async function alone(page, kind) {
         viewer.walls.group.visible = true;
         viewer.resetView();
         return { size, filled: count / metre ** 2 / (size[0] * size[1]), depth: far - hit.distance, looks };
-    }, kind);
+    }, where);
 }
 
-// Sizes across x and z, the part of them that is filled, and how far the middle stands out towards the eye.
+// Where a body is, its sizes across x and z, the part of them that is filled, and how far the middle stands out towards the
+// eye.
 const EXPECTED = {
-    box: { size: [0.2, 0.1], filled: [0.97, 1.03], depth: 0.15 },
-    capsule: { size: [0.12, 0.36], filled: [0.88, 0.97], depth: 0.06 },
-    mesh: { size: [0.4, 0.3], filled: [0.45, 0.55], depth: null },
+    box: { where: [0, 0], size: [0.2, 0.1], filled: [0.97, 1.03], depth: 0.15 },
+    capsule: { where: [0.5, 0], size: [0.12, 0.36], filled: [0.88, 0.97], depth: 0.06 },
+    mesh: { where: [1, 0], size: [0.4, 0.3], filled: [0.45, 0.55], depth: null },
+    // Turned by 30 degrees about the line of sight.
+    cylinder: { where: [0, 0.6], size: [0.2886, 0.3398], filled: [0.46, 0.52], depth: 0.08 },
+    cone: { where: [0.5, 0.6], size: [0.24, 0.3], filled: [0.46, 0.54], depth: 0.09 },
+    ellipsoid: { where: [1, 0.6], size: [0.2, 0.14], filled: [0.75, 0.82], depth: 0.15 },
+    polyhedron: { where: [0, 1.2], size: [0.2, 0.4], filled: [0.46, 0.54], depth: 0.15 },
+    composite: { where: [0.5, 1.2], size: [0.3, 0.24], filled: [0.37, 0.43], depth: 0.05 },
 };
 
 async function shapes(page, checks) {
-    for (const [kind, { size, filled, depth }] of Object.entries(EXPECTED)) {
-        const seen = await alone(page, kind);
+    for (const [kind, { where, size, filled, depth }] of Object.entries(EXPECTED)) {
+        const seen = await alone(page, where);
         checks.that(seen.looks, `the ${kind} has a surface`);
         const near = (a, b) => Math.abs(a - b) < 0.04 * Math.max(...size);
         checks.that(seen.size.every((x, k) => near(x, size[k])), `the ${kind} has its size`, seen);

@@ -12,8 +12,8 @@ use crate::failure::{Failure, print};
 use crate::target::Target;
 use barchan::DVec3;
 use barchan::cone::MOST_FRICTION;
-use barchan::output::frame_bytes;
 use barchan::output::human::{bytes, counted, grouped, short};
+use barchan::output::{FrameOptions, frame_bytes};
 use barchan::partition::{Cartesian, Outside, OutsideRule, PartitionError, PartitionName};
 use barchan::run::frame_count;
 use barchan::scene::{Assortment, Compression, Location, Scene, SceneError};
@@ -22,8 +22,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Peak memory of a run a body, with the three contacts a body of a dense bed.
-const BYTES_A_BODY: u64 = 1500;
+/// Peak memory of a run a sphere, with the three contacts a sphere of a dense bed,
+const BYTES_A_SPHERE: u64 = 1500;
+/// and another body, which has more contacts, with lever arms.
+const BYTES_A_SOLID: u64 = 4000;
 /// What any rank needs, mostly for the picture.
 const BYTES_AT_LEAST: u64 = 50_000_000;
 /// So many bodies are placed within seconds.
@@ -41,7 +43,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     if has_to_be_tried(scene) {
         scene.build().map_err(|error| target.blame(error))?;
     }
-    let mut warnings = shapes::warnings(scene, &groups(scene));
+    let mut warnings = target.warnings();
     warnings.extend(trouble::warnings(scene).map_err(|error| target.blame(error))?);
     let warnings: String = warnings.iter().map(|warning| format!("WARNING: {warning}\n")).collect();
     print(&(explain(&args.target, scene, ranks, &sharing) + &warnings))
@@ -60,8 +62,8 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     line("scene", scene.name.clone());
     let groups = groups(scene);
     line("bodies", bodies(&groups));
-    let spheres = groups.iter().filter(|group| group.radii.is_some()).map(|group| group.count).sum();
-    if spheres > 0 {
+    let bounded = count_of(&groups, |group| group.radii.is_some());
+    if bounded > 0 {
         let extent = scene.extent();
         line("radii", radii(&groups));
         line("box", format!("from {} to {} m", vector(extent.low), vector(extent.high)));
@@ -96,11 +98,11 @@ fn explain(name: &str, scene: &Scene, ranks: u32, sharing: &str) -> String {
     }
     line("time", time(scene));
     line("solver", solver(scene));
-    line("output", output(scene, spheres));
+    line("output", output(scene, bounded));
     if ranks > 1 {
         line("ranks", sharing.into());
     }
-    line("memory", memory(spheres, ranks));
+    line("memory", memory(&groups, ranks));
     text
 }
 
@@ -141,6 +143,11 @@ fn kinds(entry: &Assortment<'_>, motion: Motion, count: u64) -> Vec<Group<'stati
             radii: Some(share.radii),
         })
         .collect()
+}
+
+/// How many bodies are of some groups.
+fn count_of(groups: &[Group<'_>], is_one: impl Fn(&Group<'_>) -> bool) -> u64 {
+    groups.iter().filter(|group| is_one(group)).map(|group| group.count).sum()
 }
 
 /// How many of each shape, and how they move.
@@ -197,11 +204,15 @@ fn share(scene: &Scene, ranks: u32) -> Result<String, SceneError> {
 }
 
 /// What a rank needs, if bodies are shared equally.
-fn memory(bodies: u64, ranks: u32) -> String {
+fn memory(groups: &[Group<'_>], ranks: u32) -> String {
+    let bodies = count_of(groups, |group| group.radii.is_some());
+    let spheres = count_of(groups, |group| group.shape == "sphere");
+    let bytes_of_all = spheres * BYTES_A_SPHERE + (bodies - spheres).saturating_mul(BYTES_A_SOLID);
+    let mean = bytes_of_all as f64 / bodies.max(1) as f64;
     let own = bodies.div_ceil(ranks.into());
     // Copies of others: half a layer about a cube of bodies.
     let copies = if ranks > 1 { ((own as f64).cbrt() + 1.0).powi(3) - own as f64 } else { 0.0 };
-    let each = BYTES_A_BODY.saturating_mul(own + copies as u64).saturating_add(BYTES_AT_LEAST);
+    let each = (mean * (own as f64 + copies)) as u64 + BYTES_AT_LEAST;
     let close = "if the bodies come to lie close";
     if ranks == 1 {
         return format!("about {}, {close}", bytes(each));
@@ -271,7 +282,7 @@ fn solver(scene: &Scene) -> String {
 
 fn output(scene: &Scene, points: u64) -> String {
     let count = frame_count(scene);
-    let size = frame_bytes(points as usize);
+    let size = frame_bytes(points as usize, FrameOptions::of(scene).shapes);
     let contacts = if scene.output.contacts { ", and contacts" } else { "" };
     let compression = match scene.output.compression {
         Compression::None => "",

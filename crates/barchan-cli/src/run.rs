@@ -43,6 +43,9 @@ fn simulate(args: &RunArgs, target: &Target, comm: Box<dyn Communicator>) -> Res
         interrupt::answer();
     }
     announce(&voice, scene, options.steps_of(scene));
+    if voice.speaks() {
+        target.warn();
+    }
     // The world first: a scene that cannot be built must not cost an earlier run its directory,
     let run = Run::start_on(scene, &options, comm).map_err(|error| over(target.blame(error)))?;
     let mut run = run.dump_problems(control.dump_problem.iter().copied()).map_err(cannot_dump)?;

@@ -2,8 +2,16 @@
 
 use crate::args::{ListArgs, NewArgs};
 use crate::failure::{Failure, print};
+use barchan::narrow;
 use barchan::scenario::{self, SCENARIOS, Scenario};
-use std::fmt::Write;
+use barchan::shape::write_stl_binary;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// What is listed beside scenarios: which function finds the contacts of which two shapes.
+const PAIRS: &str = "pairs";
 
 /// Prints a line a scenario, or the parameters of those named.
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -14,7 +22,10 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     }
     let mut text = String::new();
     for name in &args.names {
-        describe(&mut text, scenario::find(name)?);
+        match name.as_str() {
+            PAIRS => text += &narrow::table(),
+            name => describe(&mut text, scenario::find(name)?),
+        }
     }
     print(&text)
 }
@@ -28,5 +39,29 @@ fn describe(text: &mut String, scenario: &Scenario) {
 
 /// Prints the scene of a scenario.
 pub(crate) fn new(args: &NewArgs) -> Result<(), Failure> {
-    print(&scenario::find(&args.scenario)?.to_toml(&args.overrides.set)?)
+    let scenario = scenario::find(&args.scenario)?;
+    match &args.meshes {
+        Some(directory) => print(&with_files(scenario, &args.overrides.set, directory)?),
+        None => print(&scenario.to_toml(&args.overrides.set)?),
+    }
+}
+
+/// The scene with its meshes in files, which are written.
+fn with_files(scenario: &Scenario, set: &[(String, String)], directory: &Path) -> Result<String, Failure> {
+    let mut scene = scenario.scene(set)?;
+    let name = scenario.name;
+    let files = scene.meshes_to_files(|number| directory.join(format!("{name}-{number}.stl")).display().to_string());
+    if files.is_empty() {
+        return Err(Failure::Input(format!("{name} has no meshes to write to files: leave --meshes out")));
+    }
+    let failed = |what: &str, path: &Path, error: io::Error| {
+        Failure::Failed(format!("cannot {what} {}: {error}", path.display()))
+    };
+    fs::create_dir_all(directory).map_err(|error| failed("create directory", directory, error))?;
+    for (file, surface) in &files {
+        let path = Path::new(file);
+        let written = fs::File::create_new(path).and_then(|mut file| file.write_all(&write_stl_binary(surface)));
+        written.map_err(|error| failed("write", path, error))?;
+    }
+    Ok(scene.to_toml())
 }

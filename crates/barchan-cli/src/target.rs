@@ -1,10 +1,13 @@
 //! What to run: a scenario by its name, or a scene file.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use barchan::scenario;
 use barchan::scene::{Scene, SceneError};
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path};
+
+/// Warnings that are told before a run.
+const MOST: usize = 10;
 
 /// A scene and where it came from.
 pub(crate) struct Target {
@@ -32,6 +35,24 @@ impl Target {
         match &self.file {
             Some((name, text)) => error.located(text, name, &self.overrides).into(),
             None => error.into(),
+        }
+    }
+
+    /// What is probably not meant, with the lines of the file.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut found = SceneError { faults: self.scene.warnings() };
+        if let Some((name, text)) = &self.file {
+            found = found.located(text, name, &self.overrides);
+        }
+        found.faults.iter().map(ToString::to_string).collect()
+    }
+
+    /// Tells warnings on standard error; of very many only the first.
+    pub(crate) fn warn(&self) {
+        let warnings = self.warnings();
+        warnings.iter().take(MOST).for_each(|warning| note(format_args!("WARNING: {warning}")));
+        if warnings.len() > MOST {
+            note(format_args!("WARNING: {} more such warnings; `barchan check` tells all", warnings.len() - MOST));
         }
     }
 }

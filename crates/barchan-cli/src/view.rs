@@ -34,6 +34,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<(), Failure> {
 
 fn show(args: &ViewArgs, target: &Target) -> Result<(), Failure> {
     let scene = &target.scene;
+    target.warn();
     // The world first: nobody needs a page for a scene that cannot be built.
     let show = Show::new(scene).map_err(|error| target.blame(error))?;
     let controls = live::controls(scene);

@@ -44,7 +44,10 @@ pub enum MeshFault {
         at: DVec3,
     },
     /// Triangles without area.
-    #[error("{count} triangles have no area, triangle {triangle} at {at} for example: remove them")]
+    #[error(
+        "{}, triangle {triangle} at {at} for example: remove them",
+        counted(*count, "triangle has no area", "triangles have no area")
+    )]
     Degenerate {
         /// How many.
         count: usize,
@@ -55,8 +58,9 @@ pub enum MeshFault {
     },
     /// Edges with one triangle only.
     #[error(
-        "it has holes: {count} edges have one triangle only, that from {from} to {to} of triangle {triangle} for example; \
-         close the hole, weld vertices that ought to be one, or make the body fixed"
+        "it has holes: {}, that from {from} to {to} of triangle {triangle} for example; close the hole, or weld vertices that \
+         ought to be one",
+        counted(*count, "edge has one triangle only", "edges have one triangle only")
     )]
     Open {
         /// How many edges.
@@ -70,8 +74,8 @@ pub enum MeshFault {
     },
     /// Edges with more than two triangles.
     #[error(
-        "{count} edges have more than two triangles, that from {from} to {to} of triangle {triangle} has {meeting} for \
-         example; take the surface apart there, or make the body fixed"
+        "{}, that from {from} to {to} of triangle {triangle} has {meeting} for example; take the surface apart there",
+        counted(*count, "edge has more than two triangles", "edges have more than two triangles")
     )]
     Crowded {
         /// How many edges.
@@ -87,8 +91,9 @@ pub enum MeshFault {
     },
     /// Neighbours that are seen from different sides.
     #[error(
-        "{count} pairs of neighbours have opposite windings, triangles {triangle} and {neighbour} for example; turn one of \
-         them around, so that corners are in order as seen from outside"
+        "{}, triangles {triangle} and {neighbour} for example; turn one of them around, so that corners are in order as seen \
+         from outside",
+        counted(*count, "pair of neighbours has opposite windings", "pairs of neighbours have opposite windings")
     )]
     Winding {
         /// How many pairs.
@@ -128,8 +133,8 @@ pub enum MeshFault {
     },
     /// Triangles that go through others.
     #[error(
-        "it goes through itself: {count} pairs of triangles cross, {triangle} and {other} for example at {at}; unite the \
-         parts, or make the body fixed"
+        "it goes through itself: {}, {triangle} and {other} for example at {at}; unite the parts",
+        counted(*count, "pair of triangles crosses", "pairs of triangles cross")
     )]
     Crossing {
         /// How many pairs.
@@ -141,6 +146,11 @@ pub enum MeshFault {
         /// A corner of the first one.
         at: DVec3,
     },
+}
+
+/// How many there are of something.
+fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 impl MeshFault {

@@ -2,10 +2,11 @@
 
 use super::overrides::Overrides;
 use clap::Args;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Tells the parameters of these scenarios instead.
+    /// Tells the parameters of these scenarios instead; `pairs` prints which function finds the contacts of which two shapes.
     #[arg(value_name = "SCENARIO")]
     pub(crate) names: Vec<String>,
 }
@@ -17,4 +18,8 @@ pub(crate) struct NewArgs {
     pub(crate) scenario: String,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+    /// Writes the triangles of meshes to binary STL files in this directory, which the scene then names. Put the scene into
+    /// the directory from which you call this.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) meshes: Option<PathBuf>,
 }

@@ -1,56 +1,80 @@
 //! What is said of bodies that are not spheres: what they consist of, and what they weigh.
 
-use super::Group;
 use barchan::output::human::{counted, grouped, short};
-use barchan::scene::{BodySpec, Scene};
-use barchan::shape::{Form, Shape, Solid, Surface};
+use barchan::scene::{Assortment, Kind, Scene};
+use barchan::shape::{GivenMass, Shape, Solid, Surface};
 use barchan::world::Motion;
 
 /// Shapes that are told about; the rest is counted.
 const MOST: usize = 20;
-/// A part so many times larger than the grains is probably in other units.
-const SUSPICIOUS: f64 = 1000.0;
 
-/// Equal bodies.
-struct Alike<'a> {
-    first: &'a BodySpec,
-    count: u64,
+/// Bodies of one shape and material.
+#[derive(PartialEq)]
+struct Alike {
+    shape: Shape,
+    /// The smallest and the largest factor on it.
+    scale: [f64; 2],
+    motion: Motion,
+    material: String,
+    mass: Option<GivenMass>,
 }
 
 /// A line for each shape that is neither a sphere nor a wall.
 pub(super) fn lines(scene: &Scene) -> Vec<String> {
-    let mut all: Vec<Alike<'_>> = Vec::new();
-    for body in scene.body.iter().filter(|body| !matches!(body.shape, Shape::Sphere(_)) && !body.shape.is_unbounded()) {
-        let same = |other: &&mut Alike<'_>| {
-            let first = other.first;
-            first.motion == body.motion
-                && first.material == body.material
-                && first.mass == body.mass
-                && first.shape == body.shape
+    let mut all: Vec<(Alike, u64)> = Vec::new();
+    let mut add = |alike: Alike, count: u64| {
+        match all.iter_mut().take(MOST).find(|(other, _)| *other == alike) {
+            Some((_, more)) => *more += count,
+            None => all.push((alike, count)),
         };
-        match all.iter_mut().take(MOST).find(same) {
-            Some(alike) => alike.count += 1,
-            None => all.push(Alike { first: body, count: 1 }),
-        }
+    };
+    for body in scene.body.iter().filter(|body| is_told(&body.shape)) {
+        let (shape, material) = (body.shape.clone(), body.material.clone());
+        add(Alike { shape, scale: [1.0; 2], motion: body.motion, material, mass: body.mass }, 1);
     }
-    let mut lines: Vec<String> = all.iter().take(MOST).map(|alike| line(scene, alike)).collect();
+    for lattice in &scene.lattice {
+        kinds(&lattice.assortment(), lattice.motion, lattice.body_count(), &mut add);
+    }
+    for fill in &scene.fill {
+        kinds(&fill.assortment(), Motion::Dynamic, fill.count, &mut add);
+    }
+    let mut lines: Vec<String> = all.iter().take(MOST).map(|(alike, count)| line(scene, alike, *count)).collect();
     if all.len() > MOST {
-        let rest = all[MOST..].iter().map(|alike| alike.count).sum();
+        let rest = all[MOST..].iter().map(|(_, count)| count).sum();
         lines.push(format!("and {}", counted(rest, "more body", "more bodies")));
     }
     lines
 }
 
-fn line(scene: &Scene, Alike { first, count }: &Alike<'_>) -> String {
-    let name = first.shape.name();
-    let surface = first.shape.surface().unwrap_or_default();
+fn is_told(shape: &Shape) -> bool {
+    !matches!(shape, Shape::Sphere(_)) && !shape.is_unbounded()
+}
+
+/// Adds the kinds of a lattice or a fill, with the numbers that are to be expected.
+fn kinds(entry: &Assortment<'_>, motion: Motion, count: u64, add: &mut impl FnMut(Alike, u64)) {
+    let kinds = entry.kinds();
+    let total: f64 = kinds.iter().map(|kind| kind.weight).sum();
+    for Kind { weight, shape, scale, material, .. } in kinds {
+        let Some(shape) = shape.filter(is_told) else { continue };
+        let scale = scale.map_or([1.0; 2], |scale| [scale.min(), scale.max()]);
+        let material = material.unwrap_or_default();
+        add(Alike { shape, scale, motion, material, mass: None }, (weight / total * count as f64).round() as u64);
+    }
+}
+
+fn line(scene: &Scene, alike: &Alike, count: u64) -> String {
+    let Alike { shape, scale: [least, most], .. } = alike;
+    let name = shape.name();
+    let surface = shape.surface().unwrap_or_default();
     let number = match count {
         1 => name.into(),
-        _ => format!("{} {}", grouped(*count), plural(name)),
+        _ => format!("{} {}", grouped(count), plural(name)),
     };
+    let factor = if least == most { String::new() } else { format!(" times {} to {}", short(*least), short(*most)) };
+    let edges = size(&surface, if least == most { *least } else { 1.0 });
     let triangles = counted(surface.triangles.len() as u64, "triangle", "triangles");
-    let each = if *count > 1 { " each" } else { "" };
-    format!("{number} of {}: {triangles}, {}, {}{each}", size(&surface), parts(&first.shape), mass(scene, first))
+    let each = if count > 1 { " each" } else { "" };
+    format!("{number} of {edges}{factor}: {triangles}, {}, {}{each}", parts(shape), mass(scene, alike))
 }
 
 /// Several of a shape.
@@ -63,10 +87,10 @@ pub(super) fn plural(name: &str) -> String {
     }
 }
 
-/// The edges of the box about a surface.
-fn size(surface: &Surface) -> String {
+/// The edges of the box about a surface, a factor larger.
+fn size(surface: &Surface, factor: f64) -> String {
     let (low, high) = surface.bounds().unwrap_or_default();
-    let edges = high - low;
+    let edges = (high - low) * factor;
     format!("{} x {} x {} m", short(edges.x), short(edges.y), short(edges.z))
 }
 
@@ -79,49 +103,16 @@ fn parts(shape: &Shape) -> String {
     }
 }
 
-fn mass(scene: &Scene, body: &BodySpec) -> String {
-    let still = match body.motion {
-        Motion::Dynamic => None,
-        Motion::Fixed => Some("fixed"),
-        Motion::Kinematic => Some("moved"),
-    };
-    let is_its = |name: &str| body.material.is_empty() || name == body.material;
+fn mass(scene: &Scene, alike: &Alike) -> String {
+    match alike.motion {
+        Motion::Dynamic => {}
+        Motion::Fixed => return "fixed".into(),
+        Motion::Kinematic => return "moved".into(),
+    }
+    let is_its = |name: &str| alike.material.is_empty() || name == alike.material;
     let density =
         scene.material.iter().find(|material| is_its(&material.name)).map_or(0.0, |material| material.density);
-    match (still, body.shape.settle(density, body.mass.as_ref())) {
-        (Some(still), _) => still.into(),
-        (None, Some(settled)) => format!("{} kg", short(settled.mass.mass)),
-        (None, None) => "without mass".into(),
-    }
-}
-
-/// The radius that half of the moving bodies do not exceed.
-fn grain_radius(groups: &[Group<'_>]) -> Option<f64> {
-    let moving = groups.iter().filter(|group| group.motion == Motion::Dynamic);
-    let mut radii: Vec<(f64, u64)> = moving.filter_map(|group| Some((group.radii?[1], group.count))).collect();
-    radii.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = radii.iter().map(|&(_, count)| count).sum::<u64>().div_ceil(2);
-    let mut below = 0;
-    let middle = radii.iter().find(|&&(_, count)| {
-        below += count;
-        below >= half
-    });
-    middle.map(|&(radius, _)| radius).filter(|&radius| radius > 0.0)
-}
-
-/// What is much larger than the grains.
-pub(super) fn warnings(scene: &Scene, groups: &[Group<'_>]) -> Vec<String> {
-    let Some(grain) = grain_radius(groups) else { return Vec::new() };
-    let ratio = |body: &BodySpec| body.shape.form().map_or(0.0, Form::reach) / grain;
-    let large = scene.body.iter().enumerate().filter(|(_, body)| ratio(body) >= SUSPICIOUS);
-    let words = |(k, body): (usize, &BodySpec)| {
-        format!(
-            "body {k} ({}) is {} times larger than the grains, whose radius is {} m: are its lengths in metres? A mesh in \
-             millimetres needs scale = 0.001",
-            body.shape.name(),
-            grouped(ratio(body).round() as u64),
-            short(grain)
-        )
-    };
-    large.take(MOST).map(words).collect()
+    let Some(settled) = alike.shape.settle(density, alike.mass.as_ref()) else { return "without mass".into() };
+    let [least, most] = alike.scale.map(|scale| short(settled.mass.mass * scale.powi(3)));
+    if least == most { format!("{least} kg") } else { format!("{least} to {most} kg") }
 }

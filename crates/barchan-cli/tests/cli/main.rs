@@ -4,6 +4,7 @@ mod commands;
 mod compare;
 mod export;
 mod longer;
+mod meshes;
 mod ranks;
 mod refusals;
 mod render;

@@ -188,3 +188,20 @@ fn a_short_run_waits_for_a_browser_to_open() {
     let said = view.end();
     assert_eq!(said.code, 0, "{said:?}");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_view_warns_of_lengths_in_other_units() {
+    let desk = Desk::new();
+    desk.write(
+        "mill.toml",
+        "[[body]]\nshape.sphere.radius = 0.1\nposition = [0, 0, 9]\n\
+         [[body]]\nshape.box.half_extents = [900, 900, 1]\nmotion = \"fixed\"\n",
+    );
+    let said = View::start(&desk, "view mill.toml --no-open --paused").end();
+    assert_eq!(
+        said.err.matches("WARNING: mill.toml:5: body[1].shape: the box is 1800.0 m across").count(),
+        1,
+        "{said:?}"
+    );
+}

@@ -20,6 +20,7 @@ mod solids;
 mod sphere_container;
 mod sphere_half_space;
 mod sphere_sphere;
+mod table;
 mod triangles;
 
 pub(crate) use clearance::Standing;
@@ -29,6 +30,7 @@ pub(crate) use detect::has_tensor;
 pub use detect::{ContactAssignment, Detection};
 pub use key::FeatureKey;
 pub use overlap::{OverlapSums, Penetration};
+pub use table::{handler, table};
 
 use crate::shape::{HalfSpace, Shape};
 use crate::world::Bodies;
@@ -50,15 +52,8 @@ pub struct ContactPoint {
 
 /// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
 ///
-/// | A \ B | sphere | convex | composite | mesh | half-space | container |
-/// |---|---|---|---|---|---|---|
-/// | sphere | `sphere_sphere` | `solids` | `solids` | `convex_mesh` | `sphere_half_space` | `sphere_container` |
-/// | convex | `solids` | `solids` | `solids` | `convex_mesh` | `planes` | `planes` |
-/// | composite | `solids` | `solids` | `solids`, part by part; `balls` if all are spheres | `convex_mesh`, part by part | `planes` | `planes` |
-/// | mesh | `convex_mesh` | `convex_mesh` | `convex_mesh` | `mesh_mesh` | `planes` | `planes` |
-///
-/// Convex are box, capsule, cylinder, cone, ellipsoid and polyhedron; which function of `barchan_convex` handles two of
-/// them is told there. Unbounded shapes stand second and never meet each other.
+/// Which function does so for which two shapes is told by [`handler`], and for all of them by [`table`]. Unbounded shapes
+/// stand second and never meet each other.
 #[inline(always)]
 pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {
     let xa = bodies.position[a];

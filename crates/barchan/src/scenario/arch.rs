@@ -13,14 +13,14 @@ const DESCRIPTION: &str = "Wedge-shaped stones make a semicircular arch of mean 
     answer (Milankovitch 1907, Heyman 1969): under its own weight it stands if its thickness is more than 0.1075 of its \
     mean radius, and if friction keeps stones from sliding (a coefficient of about 0.4). A thinner one folds about five \
     hinges: at the crown, which sinks, at the haunches, which move outwards, and at the springers. Finitely many joints \
-    let it stand when a little thinner.";
+    let it stand when a little thinner: of 21 stones, 0.107 stands and 0.106 falls.";
 
 pub(super) static SCENARIO: Scenario = Scenario {
     name: "arch",
     summary: "a semicircular arch: it stands if thickness / mean radius > 0.1075 (Heyman 1969)",
     parameters: &[
         count("stones", 21.0, "of the arch"),
-        length("thickness", 0.15, "in terms of the mean radius, less than 2: 0.09 falls"),
+        length("thickness", 0.15, "in terms of the mean radius, less than 2: 0.108 stands, 0.106 falls"),
         length("depth", 0.3, "of the arch, m"),
         friction(0.8),
     ],
@@ -88,9 +88,10 @@ mod tests {
 
     #[test]
     fn a_thick_arch_stands_and_a_thin_one_falls() {
-        let stands = sinks("0.15", 1.0);
+        // Heyman's limit is 0.1075 for joints everywhere; 21 stones have theirs between 0.106 and 0.107.
+        let stands = sinks("0.108", 3.0);
         assert!(stands.abs() < 1e-3, "{stands}");
-        let falls = sinks("0.09", 2.5);
+        let falls = sinks("0.106", 3.0);
         assert!(falls > 0.1, "{falls}");
     }
 }

@@ -36,6 +36,7 @@ mod tiles;
 mod time;
 mod toml;
 mod validate;
+mod warnings;
 mod write;
 
 pub use adjustable::Adjustable;
@@ -55,7 +56,7 @@ pub(crate) use keys::top_level_keys;
 use crate::broad::BroadPhaseOptions;
 use crate::dynamics::ContactOptions;
 use crate::partition::DomainOptions;
-use crate::shape::Shape;
+use crate::shape::{Mesh, MeshText, Shape, Surface};
 use crate::world::{ForceField, Material, PairException, PairRule};
 use barchan_cone::solver::SolverOptions;
 use glam::DVec3;
@@ -220,11 +221,40 @@ impl Scene {
 
     /// Gives files of shapes other names.
     fn rename_files(&mut self, name: &dyn Fn(&Shape, &str) -> String) {
+        self.shapes_mut().for_each(|shape| shape.rename_files(name));
+    }
+
+    /// Takes the triangles of meshes that the scene lists into files, by the names that `file` gives for their numbers from
+    /// 1 on, and hands out what is to be written there. The scene can be read again when that is done.
+    pub fn meshes_to_files(&mut self, file: impl Fn(usize) -> String) -> Vec<(String, Surface)> {
+        let mut written: Vec<(String, Surface)> = Vec::new();
+        for shape in self.shapes_mut() {
+            let Shape::Mesh(mesh) = &*shape else { continue };
+            let text = mesh.text();
+            if text.file.is_some() {
+                continue;
+            }
+            let surface = Surface { vertices: text.vertices.clone(), triangles: text.triangles.clone() };
+            let (scale, convex_parts) = (text.scale, text.convex_parts);
+            let known = written.iter().find(|(_, other)| *other == surface).map(|(name, _)| name.clone());
+            let name = known.unwrap_or_else(|| {
+                let name = file(written.len() + 1);
+                written.push((name.clone(), surface));
+                name
+            });
+            let text = MeshText { file: Some(name), vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts };
+            *shape = Mesh::from(text).into();
+        }
+        written
+    }
+
+    /// The shapes of bodies, lattices and fills.
+    fn shapes_mut(&mut self) -> impl Iterator<Item = &mut Shape> {
         let single = self.body.iter_mut().map(|body| &mut body.shape);
         let lattices =
             self.lattice.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
         let fills = self.fill.iter_mut().flat_map(|entry| entry.shape.iter_mut().chain(shapes(&mut entry.mixture)));
-        single.chain(lattices).chain(fills).for_each(|shape| shape.rename_files(name));
+        single.chain(lattices).chain(fills)
     }
 
     /// The index of the material that `name` means: the first for an empty name.
@@ -235,6 +265,6 @@ impl Scene {
 }
 
 /// The shapes of a mixture.
-fn shapes(mixture: &mut [Kind]) -> impl Iterator<Item = &mut crate::shape::Shape> {
+fn shapes(mixture: &mut [Kind]) -> impl Iterator<Item = &mut Shape> {
     mixture.iter_mut().filter_map(|kind| kind.shape.as_mut())
 }

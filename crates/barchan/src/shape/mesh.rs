@@ -59,8 +59,8 @@ pub struct Triangles {
     pub(crate) is_closed: bool,
     /// The convex hull about the middle, found when it is first asked for.
     hull: OnceLock<Hull>,
-    /// Why it has no inside, in words.
-    fault: Option<String>,
+    /// What is wrong with the triangles, the worst first.
+    faults: Vec<MeshFault>,
     moments: Option<Moments>,
     /// The length by which margins, overlaps and steps are measured.
     size: f64,
@@ -83,13 +83,12 @@ impl Triangles {
     /// A surface, and its convex parts if it is to be taken by these.
     pub(super) fn new(surface: Surface, parts: Vec<Part>) -> Self {
         let faults = surface.faults();
-        Self::with_faults(surface, parts, &faults)
+        Self::with_faults(surface, parts, faults)
     }
 
     /// The same of a surface whose faults are known.
-    fn with_faults(surface: Surface, parts: Vec<Part>, faults: &[MeshFault]) -> Self {
-        let fault = faults.iter().find(|fault| fault.forbids_volume()).map(MeshFault::to_string);
-        let is_closed = fault.is_none();
+    fn with_faults(surface: Surface, parts: Vec<Part>, faults: Vec<MeshFault>) -> Self {
+        let is_closed = !faults.iter().any(MeshFault::forbids_volume);
         let moments = is_closed.then(|| Moments::of_surface(&surface));
         let area = area(&surface);
         // About half the thickness, as of a plate.
@@ -102,7 +101,7 @@ impl Triangles {
         // Neighbours of a surface with faults are found by where they are.
         let is_sound = faults.iter().all(|fault| matches!(fault, MeshFault::Components { .. }));
         let topology = if is_sound { Topology::build(&surface) } else { Topology::by_geometry(&surface) };
-        Self { tree, topology, surface, hull, centre, is_closed, fault, moments, size, parts, low, high, reach }
+        Self { tree, topology, surface, hull, centre, is_closed, faults, moments, size, parts, low, high, reach }
     }
 
     /// The convex hull about its middle, which is all that planes ask for.
@@ -186,8 +185,13 @@ impl Mesh {
     }
 
     /// Why it encloses no volume, if that is so.
-    pub fn open_because(&self) -> Option<&str> {
-        self.triangles().fault.as_deref()
+    pub fn open_because(&self) -> Option<String> {
+        self.surface_faults().iter().find(|fault| fault.forbids_volume()).map(ToString::to_string)
+    }
+
+    /// What is wrong with its triangles, the worst first.
+    pub(crate) fn surface_faults(&self) -> &[MeshFault] {
+        &self.triangles().faults
     }
 
     /// What a scene says of it.
@@ -217,7 +221,7 @@ impl Mesh {
                 return Err((key, "none of its triangles has an area: it can touch nothing".into()));
             }
             if *convex_parts == 0 {
-                return Ok(Arc::new(Triangles::with_faults(surface, Vec::new(), &faults)));
+                return Ok(Arc::new(Triangles::with_faults(surface, Vec::new(), faults)));
             }
             // Parts have their size in themselves.
             let surface = surface.mapped(|p| p * *scale);

@@ -21,7 +21,7 @@ mod settle;
 mod sphere;
 mod union;
 
-pub use barchan_mesh::Surface;
+pub use barchan_mesh::{Surface, write_stl_binary};
 pub use capsule::Capsule;
 pub use composite::{Composite, Overlaps, Part};
 pub use cone::Cone;

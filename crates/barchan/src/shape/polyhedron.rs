@@ -53,8 +53,8 @@ pub(crate) struct Faceted {
 /// Why corners and faces, with a margin, are no polyhedron.
 #[derive(Debug)]
 pub(crate) enum Unsound {
-    /// The margin takes all of it away.
-    NothingLeft,
+    /// The margin takes all of it away; it must be less than this.
+    NothingLeft { limit: f64 },
     /// It has no volume.
     Hollow,
 }
@@ -62,7 +62,7 @@ pub(crate) enum Unsound {
 impl Faceted {
     /// Of corners and faces, with the margin at scale 1.
     pub(crate) fn new(outer: mesh::Polyhedron, margin: f64) -> Result<Self, Unsound> {
-        let inner = outer.shrunk(margin).ok_or(Unsound::NothingLeft)?;
+        let inner = outer.shrunk(margin).ok_or_else(|| Unsound::NothingLeft { limit: largest_margin(&outer) })?;
         let moments = Moments::grown(&inner, margin);
         if moments.volume <= 0.0 {
             return Err(Unsound::Hollow);
@@ -136,9 +136,10 @@ impl Polyhedron {
             let points = points.as_ref().unwrap_or(&self.text.points);
             let outer = convex_hull(points).map_err(|error| fault(error.to_string()))?;
             let faceted = Faceted::new(outer, margin / scale).map_err(|unsound| match unsound {
-                Unsound::NothingLeft => {
+                Unsound::NothingLeft { limit } => {
                     let message = format!(
-                        "must leave something of the polyhedron if it is taken off all its faces, but is {margin:?}"
+                        "must be less than about {:.3e}, or nothing is left between the faces, but is {margin:?}",
+                        limit * scale
                     );
                     ("margin", message)
                 }
@@ -170,6 +171,17 @@ impl Polyhedron {
         let moved = self.faceted().in_frame(origin / scale, turn);
         Self::of(Arc::new(moved.unwrap_or_else(|unsound| panic!("a turned polyhedron: {unsound:?}"))), scale)
     }
+}
+
+/// By how much all faces can be moved inwards until nothing is left, to three digits.
+fn largest_margin(outer: &mesh::Polyhedron) -> f64 {
+    let mut low = 0.0;
+    let mut high = outer.points.iter().map(|p| p.distance(outer.points[0])).fold(0.0, f64::max);
+    while high - low > 1e-4 * high {
+        let middle = 0.5 * (low + high);
+        if outer.shrunk(middle).is_some() { low = middle } else { high = middle }
+    }
+    low
 }
 
 impl Form for Polyhedron {

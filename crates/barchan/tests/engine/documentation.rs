@@ -1,6 +1,6 @@
 //! The documents beside the code, held to what the code says.
 //!
-//! `docs/scene-language.md` must name every key and hold examples that can be built;
+//! `docs/scene-language.md` must name every key and hold examples that can be built, as must `docs/shapes.md`;
 //! `docs/solvers.md` must have every solver, and every option with its default;
 //! `docs/problem-files.md` must hold problems that can be read;
 //! `docs/outputs.md` must name every column, every key of the summary and every field of a frame.
@@ -11,6 +11,7 @@ use barchan::frame::Frame;
 use barchan::output::{BODY_COLUMNS, ByRank, CONTACT_COLUMNS, FrameOptions, FrameWriter, Share, StepRow, Summary};
 use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
+use barchan::shape::Shape;
 use barchan::step::Simulation;
 use std::path::Path;
 
@@ -145,9 +146,9 @@ fn every_option_of_a_solver_is_documented_with_its_default() {
 /// Examples are whole scenes, or parts that say all they need.
 #[test]
 fn every_example_of_a_scene_can_be_built() {
-    let examples = blocks(&document("scene-language.md"), "toml");
-    assert!(examples.len() > 5, "only {} examples found", examples.len());
-    for text in examples {
+    let [language, shapes] = ["scene-language.md", "shapes.md"].map(|name| blocks(&document(name), "toml"));
+    assert!(language.len() > 5 && shapes.len() >= Shape::FORMS.len(), "{} and {}", language.len(), shapes.len());
+    for text in language.into_iter().chain(shapes) {
         let scene = Scene::from_toml(&text, "example").unwrap_or_else(|error| panic!("{error}\n{text}"));
         scene.build().unwrap_or_else(|error| panic!("{error}\n{text}"));
     }

@@ -97,6 +97,47 @@ fn no_pair_depends_on_order_nor_on_the_frame() {
     assert!(near > 1000, "{near} pairs were near");
 }
 
+/// The table names every shape, says how two of them meet, and is what the document has.
+#[test]
+fn the_table_of_pairs_is_complete_and_documented() {
+    let table = narrow::table();
+    let names: Vec<&str> = table.lines().skip(2).map(|row| row.split('|').nth(1).unwrap().trim()).collect();
+    for (name, _) in Shape::FORMS {
+        assert!(names.contains(name), "{name} has no row in\n{table}");
+    }
+    assert_eq!(names.len(), Shape::FORMS.len(), "{table}");
+    for (row, line) in table.lines().skip(2).enumerate() {
+        let cells: Vec<&str> = line.split('|').skip(2).map(str::trim).collect();
+        assert!(cells[..=row].iter().all(|cell| !cell.is_empty()), "a pair is missing in\n{table}");
+    }
+    let text = include_str!("../../../../docs/shapes.md");
+    assert!(text.contains(&format!("\n\n{table}\n")), "docs/shapes.md has another table than `barchan list pairs`");
+}
+
+/// Every pair that the table has a function for makes contacts where the two touch, and no other pair does.
+#[test]
+fn every_pair_of_the_table_makes_contacts() {
+    let walls = [Shape::half_space(), Shape::container(DVec3::splat(0.2))];
+    let all: Vec<Shape> = shapes().into_iter().chain(walls).collect();
+    let mut random = random(11);
+    for a in &all {
+        for b in &all {
+            let case = format!("{} and {}", a.name(), b.name());
+            assert_eq!(narrow::handler(a, b), narrow::handler(b, a), "{case}");
+            // Walls stand second.
+            let order = if a.is_unbounded() { [1, 0] } else { [0, 1] };
+            // Bodies that come nearer along a line, down to a wall, touch somewhere on the way.
+            let turns = [a, b].map(|shape| if shape.is_unbounded() { DQuat::IDENTITY } else { turn(&mut random) });
+            let way = DVec3::new(0.1, 0.2, 0.9).normalize() * if a.is_unbounded() { -1.0 } else { 1.0 };
+            let touches = (0..60).any(|k| {
+                let bodies = pair(a, b, [way * (0.2 - 0.005 * f64::from(k)), DVec3::ZERO], turns);
+                !contacts(&bodies, order, 0.005).is_empty()
+            });
+            assert_eq!(touches, narrow::handler(a, b).is_some(), "{case}");
+        }
+    }
+}
+
 /// A box of triangles is a box: the same gap where others are apart from it, and no contact less where they overlap by
 /// little.
 #[test]

@@ -1,11 +1,11 @@
 //! Where the protocol of ranks could slip: borders, corners, images, empty ranks, and bodies that are
 //! too fast, too large, or moved by others.
 
+use crate::heap::tapered;
 use crate::ranks::{
     DIVISIONS, Outcome, Setting, all_contacts, each_part, in_one_piece, keep_own, largest_difference, on_ranks,
     own_balls, own_ids, scene_on_ranks, treated, world_of,
 };
-use crate::heap::tapered;
 use barchan::comm::threads;
 use barchan::cone::Friction;
 use barchan::cone::solver::SolverName;
@@ -429,9 +429,11 @@ fn large_solids(periodic: [bool; 3], name: PartitionName) -> Scene {
 
 #[test]
 fn large_boxes_and_meshes_are_everywhere() {
-    for (name, periodic) in
-        [(PartitionName::Cartesian, [false; 3]), (PartitionName::Morton, [false; 3]), (PartitionName::Morton, [true, false, false])]
-    {
+    for (name, periodic) in [
+        (PartitionName::Cartesian, [false; 3]),
+        (PartitionName::Morton, [false; 3]),
+        (PartitionName::Morton, [true, false, false]),
+    ] {
         let mut scene = large_solids(periodic, name);
         let steps = 60;
         let one = scene_on_ranks(&scene, 1, 1, steps, |_, _| ());

@@ -30,8 +30,7 @@ fn exactly(mut scene: Scene) -> Scene {
 fn across_ranks(simulation: &mut Simulation) -> Vec<[u64; 2]> {
     let Some(domain) = simulation.domain() else { return Vec::new() };
     let rank = domain.rank() as u32;
-    let ghosts: BTreeSet<u64> =
-        domain.shared_bodies().filter(|body| body.owner != rank).map(|body| body.id).collect();
+    let ghosts: BTreeSet<u64> = domain.shared_bodies().filter(|body| body.owner != rank).map(|body| body.id).collect();
     treated(simulation).into_iter().filter(|pair| pair.iter().any(|id| ghosts.contains(id))).collect()
 }
 
@@ -82,7 +81,12 @@ fn a_mesh_of_many_bodies_is_sent_once() {
     let mut scene = Scene { gravity: DVec3::ZERO, ..Scene::default() };
     // They fly through each other, and nothing has to be solved.
     let motion = Motion::Kinematic;
-    let lattice = Lattice { motion, velocity_jitter: 30.0, orientation: Some(Orientation::Random), ..Lattice::cubic([6, 6, 6], 0.3, 1.0) };
+    let lattice = Lattice {
+        motion,
+        velocity_jitter: 30.0,
+        orientation: Some(Orientation::Random),
+        ..Lattice::cubic([6, 6, 6], 0.3, 1.0)
+    };
     scene.lattice = vec![lattice.of(Shape::mesh(Surface::sphere(0.04, 3)))];
     (scene.domain.min, scene.domain.max) = (Some(DVec3::splat(-0.2)), Some(DVec3::splat(1.7)));
     scene.domain.periodic = [true; 3];

@@ -98,9 +98,9 @@ pub(super) const BODIES: Kind<FrameBodies> = Kind {
     ],
 };
 
-/// Size of a frame of `count` bodies without compression.
-pub fn frame_bytes(count: usize) -> u64 {
-    BODIES.raw_bytes(count)
+/// Size of a frame of `count` bodies without compression; of other shapes than spheres each tells which and how large.
+pub fn frame_bytes(count: usize, has_shapes: bool) -> u64 {
+    BODIES.raw_bytes(count, has_shapes)
 }
 
 /// Writes the bodies of a frame as a `.vtp` file to any writer.
@@ -267,7 +267,8 @@ pub(super) mod tests {
             let a = &read_back.orientation;
             let b = &frame.bodies.orientation;
             assert!(a.iter().zip(b).all(|(a, b)| a.dot(*b) > 1.0 - 1e-12), "{:?} {:?}", turned(&a[9]), turned(&b[9]));
-            let foretold = frame_bytes(40_000);
+            let foretold = frame_bytes(40_000, false);
+            assert!(frame_bytes(40_000, true) - foretold >= 20 * 40_000, "a number and three factors a body");
             match compression {
                 Compression::None => assert!((0..100).contains(&(file.len() as u64 - foretold)), "but for the tail"),
                 _ => assert!((file.len() as u64) < foretold * 99 / 100, "{} of {foretold}", file.len()),

@@ -138,12 +138,14 @@ impl<T> Kind<T> {
     }
 
     /// Bytes of a file of so many items, if nothing is compressed.
-    pub(super) fn raw_bytes(&self, items: usize) -> u64 {
+    pub(super) fn raw_bytes(&self, items: usize, with_extra: bool) -> u64 {
         let index = VtkNumber::of_indices(items * self.corners).size();
+        let extra = if with_extra { self.extra } else { &[] };
         let columns: usize = self.data.iter().map(VtkColumn::bytes).sum();
+        let columns = columns + extra.iter().map(ExtraColumn::bytes).sum::<usize>();
         let item = columns + self.corners * (self.points.bytes() + index) + index;
-        let head = self.head(items, FrameTime::default(), Compression::None, &[], false);
-        (head.len() + 8 * (self.data.len() + 3) + item * items) as u64
+        let head = self.head(items, FrameTime::default(), Compression::None, &[], with_extra);
+        (head.len() + 8 * (self.data.len() + extra.len() + 3) + item * items) as u64
     }
 
     /// Writes a file.
