@@ -56,7 +56,7 @@ pub enum MeshFault {
     /// Edges with one triangle only.
     #[error(
         "it has holes: {count} edges have one triangle only, that from {from} to {to} of triangle {triangle} for example; \
-         close the hole, weld vertices that ought to be one, or make the body fixed"
+         close the hole, or weld vertices that ought to be one"
     )]
     Open {
         /// How many edges.
@@ -71,7 +71,7 @@ pub enum MeshFault {
     /// Edges with more than two triangles.
     #[error(
         "{count} edges have more than two triangles, that from {from} to {to} of triangle {triangle} has {meeting} for \
-         example; take the surface apart there, or make the body fixed"
+         example; take the surface apart there"
     )]
     Crowded {
         /// How many edges.
@@ -129,7 +129,7 @@ pub enum MeshFault {
     /// Triangles that go through others.
     #[error(
         "it goes through itself: {count} pairs of triangles cross, {triangle} and {other} for example at {at}; unite the \
-         parts, or make the body fixed"
+         parts"
     )]
     Crossing {
         /// How many pairs.

@@ -57,7 +57,7 @@ fn holes_are_found() {
     surface.triangles.pop();
     let fault = one(&surface);
     assert!(matches!(fault, MeshFault::Open { count: 3, .. }), "{fault}");
-    assert!(fault.to_string().contains("make the body fixed") && fault.forbids_volume() && !fault.forbids_surface());
+    assert!(fault.to_string().contains("close the hole") && fault.forbids_volume() && !fault.forbids_surface());
     assert!(!surface.is_closed() && surface.is_oriented());
 }
 

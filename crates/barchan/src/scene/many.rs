@@ -3,8 +3,9 @@
 use super::kind::{Assortment, Kind, Orientation};
 use super::lattice::{LatticeKind, Spacing};
 use super::stock::Stock;
-use super::validate::{AXES, Check};
+use super::validate::{AXES, Check, immovable};
 use super::{Fill, Lattice, Radius};
+use crate::shape::Shape;
 use crate::world::Motion;
 
 /// The densest that spheres can be placed at random.
@@ -91,7 +92,10 @@ impl Check<'_> {
             format!("a {name} has no end and no mass: give it as a single body ([[body]])")
         });
         self.report_if(motion == Motion::Dynamic && !shape.is_unbounded() && !shape.has_mass(), &at("shape"), || {
-            format!("a {name} that is not closed has no volume, and cannot be dynamic; close it")
+            match shape {
+                Shape::Mesh(mesh) => immovable(mesh),
+                _ => format!("a {name} has no volume, and cannot be dynamic"),
+            }
         });
     }
 

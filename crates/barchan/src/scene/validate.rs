@@ -8,7 +8,7 @@ use super::write::tree;
 use super::{BodySpec, Scene, Time};
 use crate::dynamics::StepLength;
 use crate::partition::{OutsideRule, PartitionName, Periods};
-use crate::shape::{HalfSpace, Shape};
+use crate::shape::{HalfSpace, Mesh, Shape};
 use crate::world::{ForceField, Motion, Rotation};
 use glam::DVec3;
 use serde_json::Value;
@@ -368,8 +368,8 @@ impl Check<'_> {
         let massive = !is_sound || body.shape.has_mass() || body.mass.is_some_and(|mass| mass.is_whole());
         self.report_if(body.motion == Motion::Dynamic && !massive, &at("motion"), || match &body.shape {
             Shape::Mesh(mesh) => {
-                let fault = mesh.open_because().unwrap_or("it has no volume");
-                format!("the mesh cannot be dynamic: {fault}, or give its mass, centre and inertia ({})", at("mass"))
+                let way_out = "give mass.mass, mass.centre and mass.inertia, or use motion = \"fixed\"";
+                format!("{}; or {way_out}", immovable(mesh))
             }
             _ => format!("a {name} has no finite mass and cannot be dynamic; use \"fixed\" or \"kinematic\""),
         });
@@ -435,6 +435,13 @@ impl Check<'_> {
             }
         }
     }
+}
+
+/// Why forces cannot move a mesh without a volume.
+pub(super) fn immovable(mesh: &Mesh) -> String {
+    let file = mesh.text().file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+    let fault = mesh.open_because().unwrap_or_else(|| "it has no volume".into());
+    format!("the mesh{file} cannot be dynamic: {fault}")
 }
 
 #[cfg(test)]
