@@ -1,6 +1,6 @@
 //! What bodies of a lattice or a fill are made from: a prototype each kind, in the frame of its principal axes.
 //!
-//! A prototype is settled once. A body is a copy of it, a factor f larger, so that corners, faces and parts are shared; its
+//! A prototype is settled once. A body is a copy of it, a factor f larger, so that corners, faces and triangles are shared; its
 //! mass is f³ and its moments of inertia are f⁵ times those of the prototype. Spheres of a radius r are copies of the unit
 //! sphere, a factor r larger.
 

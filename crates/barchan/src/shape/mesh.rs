@@ -18,9 +18,14 @@ const SHEET: f64 = 0.05;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "MeshText", into = "MeshText")]
 pub struct Mesh {
+    /// A copy lists no triangles here.
     text: MeshText,
+    /// The text of a copy with its triangles, for who asks.
+    listed: OnceLock<MeshText>,
     /// Made when it is first asked for.
     made: OnceLock<Result<Arc<Triangles>, (&'static str, String)>>,
+    /// The convex parts at scale, likewise.
+    parts: OnceLock<Vec<Part>>,
 }
 
 /// What a scene says of a mesh.
@@ -136,13 +141,13 @@ impl Triangles {
 
 impl From<MeshText> for Mesh {
     fn from(text: MeshText) -> Self {
-        Self { text, made: OnceLock::new() }
+        Self { text, listed: OnceLock::new(), made: OnceLock::new(), parts: OnceLock::new() }
     }
 }
 
 impl From<Mesh> for MeshText {
     fn from(mesh: Mesh) -> Self {
-        mesh.text
+        mesh.text().clone()
     }
 }
 
@@ -153,7 +158,7 @@ impl PartialEq for Mesh {
                 let is_same = || a.surface == b.surface && a.parts == b.parts;
                 self.scale() == other.scale() && (Arc::ptr_eq(a, b) || is_same())
             }
-            _ => self.text == other.text,
+            _ => self.text() == other.text(),
         }
     }
 }
@@ -175,8 +180,16 @@ impl Mesh {
 
     /// Of what was made before, at another scale.
     pub(crate) fn of(triangles: Arc<Triangles>, scale: f64) -> Self {
-        let text = MeshText { file: None, vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts: 0 };
-        Self { text, made: OnceLock::from(Ok(triangles)) }
+        let convex_parts = triangles.parts.len() as u32;
+        let text = MeshText { file: None, vertices: Vec::new(), triangles: Vec::new(), scale, convex_parts };
+        Self { made: OnceLock::from(Ok(triangles)), ..text.into() }
+    }
+
+    /// Of what was made from the triangles of this one.
+    fn like(&self, triangles: Arc<Triangles>, scale: f64) -> Self {
+        let mut copy = Self::of(triangles, scale);
+        copy.text.convex_parts = self.text.convex_parts;
+        copy
     }
 
     /// Whether it encloses a volume.
@@ -194,20 +207,27 @@ impl Mesh {
         &self.triangles().faults
     }
 
-    /// What a scene says of it.
+    /// What a scene says of it, or would say of a copy.
     pub fn text(&self) -> &MeshText {
-        &self.text
+        let is_listed = self.text.file.is_some() || !self.text.triangles.is_empty();
+        match self.made.get() {
+            Some(Ok(made)) if !is_listed => self.listed.get_or_init(|| {
+                let Surface { vertices, triangles } = made.surface.clone();
+                MeshText { vertices, triangles, ..self.text.clone() }
+            }),
+            _ => &self.text,
+        }
     }
 
-    /// The factor on all lengths; parts have it in themselves.
+    /// The factor on all lengths.
     pub(crate) fn scale(&self) -> f64 {
-        if self.triangles().parts.is_empty() { self.text.scale } else { 1.0 }
+        self.text.scale
     }
 
     /// At scale 1, or what is wrong.
     fn made(&self) -> &Result<Arc<Triangles>, (&'static str, String)> {
         self.made.get_or_init(|| {
-            let MeshText { file, vertices, triangles, convex_parts, scale } = &self.text;
+            let MeshText { file, vertices, triangles, convex_parts, .. } = &self.text;
             let key = if file.is_some() { "file" } else { "triangles" };
             let surface = match file {
                 Some(file) => from_file(file).map_err(|message| (key, message))?,
@@ -220,16 +240,13 @@ impl Mesh {
             if area(&surface) <= 0.0 {
                 return Err((key, "none of its triangles has an area: it can touch nothing".into()));
             }
-            if *convex_parts == 0 {
-                return Ok(Arc::new(Triangles::with_faults(surface, Vec::new(), faults)));
+            let mut parts = Vec::new();
+            if *convex_parts > 0 {
+                let hulls = decompose(&surface, *convex_parts, CONCAVITY);
+                let hulls = hulls.map_err(|error| ("convex_parts", error.to_string()))?;
+                parts.extend(hulls.into_iter().map(|hull| Part::new(Polyhedron::new(hull.points, 0.0).into())));
             }
-            // Parts have their size in themselves.
-            let surface = surface.mapped(|p| p * *scale);
-            let hulls =
-                decompose(&surface, *convex_parts, CONCAVITY).map_err(|error| ("convex_parts", error.to_string()))?;
-            let part = |hull: barchan_mesh::Polyhedron| Part::new(Polyhedron::new(hull.points, 0.0).into());
-            let parts = hulls.into_iter().map(part).collect();
-            Ok(Arc::new(Triangles::new(surface, parts)))
+            Ok(Arc::new(Triangles::with_faults(surface, parts, faults)))
         })
     }
 
@@ -244,20 +261,15 @@ impl Mesh {
         }
     }
 
-    /// The same, a factor larger. Triangles are shared, unless there are parts.
+    /// The same, a factor larger. Triangles are shared.
     pub(crate) fn scaled(&self, factor: f64) -> Self {
-        let triangles = self.triangles();
-        if triangles.parts.is_empty() {
-            return Self::of(triangles.clone(), self.scale() * factor);
-        }
-        let parts = triangles.parts.iter().map(|part| part.scaled(factor)).collect();
-        Self::of(Arc::new(Triangles::new(triangles.surface.mapped(|p| p * factor), parts)), 1.0)
+        self.like(self.triangles().clone(), self.scale() * factor)
     }
 
     /// The same in the frame of its principal axes.
     pub(crate) fn in_frame(&self, origin: DVec3, turn: DQuat) -> Self {
         let scale = self.scale();
-        Self::of(Arc::new(self.triangles().in_frame(origin / scale, turn)), scale)
+        self.like(Arc::new(self.triangles().in_frame(origin / scale, turn)), scale)
     }
 }
 
@@ -283,10 +295,13 @@ impl Form for Mesh {
 
     fn solid(&self) -> Solid<'_> {
         let triangles = self.triangles();
+        let scale = self.scale();
         if triangles.parts.is_empty() {
-            Solid::Triangles(Scaled { triangles, scale: self.scale() })
-        } else {
+            Solid::Triangles(Scaled { triangles, scale })
+        } else if scale == 1.0 {
             Solid::Parts(&triangles.parts)
+        } else {
+            Solid::Parts(self.parts.get_or_init(|| triangles.parts.iter().map(|part| part.scaled(scale)).collect()))
         }
     }
 
@@ -344,7 +359,21 @@ mod tests {
         assert_ne!(whole, cut);
         assert_eq!(cut, again);
         assert_eq!(cut, cut.scaled(0.5).scaled(2.0));
+        assert!(Arc::ptr_eq(cut.triangles(), cut.scaled(0.5).triangles()));
         assert_ne!(cut, cut.scaled(0.5));
+    }
+
+    #[test]
+    fn copies_are_written_with_their_triangles() {
+        for convex_parts in [0, 8] {
+            let Surface { vertices, triangles } = corner();
+            let mesh = Mesh::from(MeshText { file: None, vertices, triangles, scale: 2.0, convex_parts });
+            let copy: Shape = mesh.scaled(0.1).into();
+            let text = serde_json::to_string(&copy).expect("numbers");
+            let back: Shape = serde_json::from_str(&text).expect("a mesh");
+            assert_eq!(back.faults(), []);
+            assert_eq!(back, copy);
+        }
     }
 
     #[test]

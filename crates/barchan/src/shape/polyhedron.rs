@@ -11,7 +11,10 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "PolyhedronText", into = "PolyhedronText")]
 pub struct Polyhedron {
+    /// A copy lists no points here.
     text: PolyhedronText,
+    /// The text of a copy with its points, for who asks.
+    listed: OnceLock<PolyhedronText>,
     /// Made when it is first asked for.
     made: OnceLock<Result<Arc<Faceted>, (&'static str, String)>>,
 }
@@ -84,13 +87,13 @@ impl Faceted {
 
 impl From<PolyhedronText> for Polyhedron {
     fn from(text: PolyhedronText) -> Self {
-        Self { text, made: OnceLock::new() }
+        Self { text, listed: OnceLock::new(), made: OnceLock::new() }
     }
 }
 
 impl From<Polyhedron> for PolyhedronText {
     fn from(polyhedron: Polyhedron) -> Self {
-        polyhedron.text
+        polyhedron.text().clone()
     }
 }
 
@@ -98,7 +101,7 @@ impl PartialEq for Polyhedron {
     fn eq(&self, other: &Self) -> bool {
         match (self.made.get(), other.made.get()) {
             (Some(Ok(a)), Some(Ok(b))) => self.text.scale == other.text.scale && (Arc::ptr_eq(a, b) || a == b),
-            _ => self.text == other.text,
+            _ => self.text() == other.text(),
         }
     }
 }
@@ -111,14 +114,19 @@ impl Polyhedron {
 
     /// Of what was made before, at another scale.
     pub(crate) fn of(faceted: Arc<Faceted>, scale: f64) -> Self {
-        let points = faceted.outer.points.clone();
-        let text = PolyhedronText { file: None, points, scale, margin: faceted.margin * scale };
-        Self { text, made: OnceLock::from(Ok(faceted)) }
+        let text = PolyhedronText { file: None, points: Vec::new(), scale, margin: faceted.margin * scale };
+        Self { made: OnceLock::from(Ok(faceted)), ..text.into() }
     }
 
-    /// What a scene says of it.
+    /// What a scene says of it, or would say of a copy.
     pub fn text(&self) -> &PolyhedronText {
-        &self.text
+        let is_listed = self.text.file.is_some() || !self.text.points.is_empty();
+        match self.made.get() {
+            Some(Ok(made)) if !is_listed => {
+                self.listed.get_or_init(|| PolyhedronText { points: made.outer.points.clone(), ..self.text.clone() })
+            }
+            _ => &self.text,
+        }
     }
 
     /// The factor on all lengths.
@@ -190,7 +198,7 @@ impl Form for Polyhedron {
         let mut faults = Vec::new();
         close::positive("scale", *scale, &mut faults);
         close::not_negative(*margin, &mut faults);
-        if file.is_some() != points.is_empty() {
+        if self.made.get().is_none() && file.is_some() != points.is_empty() {
             let found = if file.is_some() { "both are given" } else { "neither is given" };
             faults.push(("points", format!("a polyhedron has points, or a file: {found}")));
         }
@@ -259,7 +267,9 @@ mod tests {
         let text = |margin| PolyhedronText { file: None, points: points.clone(), scale: 0.1, margin };
         assert_eq!(Polyhedron::from(text(0.09)).faults(), []);
         let faults = Polyhedron::from(text(0.11)).faults();
-        assert!(faults.len() == 1 && faults[0].0 == "margin" && faults[0].1.ends_with("but is 0.11"), "{faults:?}");
+        assert!(faults.len() == 1 && faults[0].0 == "margin", "{faults:?}");
+        let message = &faults[0].1;
+        assert!(message.contains("about 1.000e-1") && message.ends_with("but is 0.11"), "{message}");
     }
 
     #[test]
