@@ -262,9 +262,8 @@ fn check_tells_shapes_of_lattices_and_fills() {
 fn check_measures_long_bodies_by_their_thickness() {
     let desk = Desk::new();
     let rod = |z: f64| {
-        format!(
-            "[[body]]\nshape.capsule = {{ radius = 0.01, half_height = 1 }}\nposition = [0, 0, {z}]\norientation = [0, 0.7071, 0, 0.7071]\n"
-        )
+        let shape = "shape.capsule = { radius = 0.01, half_height = 1 }";
+        format!("[[body]]\n{shape}\nposition = [0, 0, {z}]\norientation = [0, 0.7071, 0, 0.7071]\n")
     };
     desk.write("rods.toml", &format!("[time]\nstep = 0.01\n{}{}", rod(0.1), rod(0.115)));
     let said = desk.barchan("check rods.toml");

@@ -52,7 +52,7 @@ pub struct ContactPoint {
 
 /// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
 ///
-/// Which function does so for which two shapes is told by [`handler`], and for all of them by [`table`]. Unbounded shapes
+/// Which function does so for which two shapes is told by [`handler`], and for all of them by [`table()`]. Unbounded shapes
 /// stand second and never meet each other.
 #[inline(always)]
 pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {

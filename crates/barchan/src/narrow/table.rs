@@ -1,7 +1,7 @@
 //! The table of pairs: which function finds the contacts of which two shapes.
 //!
 //! Every shape and every convex core is named here once more, without a wildcard, so that a new one does not compile before
-//! it has its row. `docs/shapes.md` has the table as [`table`] prints it.
+//! it has its row. `docs/shapes.md` has the table as [`table()`] prints it.
 
 use crate::shape::{Composite, Container, Part, Shape, Solid, Surface};
 use barchan_convex::Core;
