@@ -37,10 +37,19 @@ const BESIDE: f64 = 0.98;
 const SOONEST: f64 = 2.0;
 const SHALLOW: f64 = 0.05;
 
-/// Calls `found` for every contact of a convex solid A, part number `part` of its body, with a mesh B, with a gap up to
-/// `reach`.
+/// A convex solid at a mesh.
+pub(super) struct Guest<'a> {
+    /// Where it stands.
+    pub(super) solid: &'a Placed<'a>,
+    /// Its number among the parts of its body.
+    pub(super) part: u32,
+    /// Where its body is: which side of a sheet that is on decides to which side it is pushed.
+    pub(super) home: DVec3,
+}
+
+/// Calls `found` for every contact of a convex solid A with a mesh B, with a gap up to `reach`.
 pub(super) fn visit(
-    (a, part): (&Placed<'_>, u32),
+    &Guest { solid: a, part, home }: &Guest<'_>,
     (b, mesh): (&Stand<'_>, Scaled<'_>),
     reach: f64,
     found: &mut dyn FnMut(ContactPoint),
@@ -53,7 +62,8 @@ pub(super) fn visit(
     let bound = a.reach();
     let extent = a.core.extent() + a.rounding;
     let gathered = Gathered::new(bound);
-    let mut search = Search { a: &local, part, mesh, reach, bound, extent, gathered, spare: None, behind: None };
+    let home = back * (home - b.x);
+    let mut search = Search { a: &local, part, home, mesh, reach, bound, extent, gathered, spare: None, behind: None };
     let [low, high] = local.aabb();
     let scale = 1.0 / mesh.scale;
     mesh.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| search.look_at(triangle));
@@ -69,6 +79,7 @@ pub(super) fn visit(
 struct Search<'a, 'b> {
     a: &'a Placed<'b>,
     part: u32,
+    home: DVec3,
     mesh: Scaled<'a>,
     reach: f64,
     /// The radius of a ball about the solid, and half of the edges of a box about it that is turned as it is.
@@ -86,7 +97,7 @@ impl Search<'_, '_> {
         if Facet::is_beyond(self.mesh, triangle, (self.a.position, self.bound), self.reach) {
             return;
         }
-        let Some(facet) = Facet::new(self.mesh, triangle, self.a.position) else { return };
+        let Some(facet) = Facet::new(self.mesh, triangle, self.home) else { return };
         if matches!(self.a.core, Core::Point) {
             return self.ball(&facet);
         }

@@ -1,9 +1,10 @@
 //! Two surfaces of triangles: every triangle of one, as a flat solid, at the other.
 
+use super::ContactPoint;
+use super::convex_mesh::{self, Guest};
 use super::reduce::Gathered;
 use super::solids::{Stand, mirrored};
 use super::triangles::Facet;
-use super::{ContactPoint, convex_mesh};
 use crate::shape::Scaled;
 use barchan_convex::{Core, Placed};
 use glam::DVec3;
@@ -25,6 +26,8 @@ pub(super) fn visit(
     if counts[0] < counts[1] || is_later {
         return visit([(b, other), (a, own)], reach, &mut |touch| found(mirrored(touch)));
     }
+    // What is inside of a closed surface is on the side of a sheet that it came from, also where a corner is through.
+    let inside = a.x + a.r * (own.triangles.centre * own.scale);
     // What a surface that is deep within the other has: the face that looks the other way the least.
     let mut spare: Option<(f64, ContactPoint)> = None;
     let mut gathered = Gathered::new(own.triangles.surface.size() * own.scale);
@@ -39,7 +42,9 @@ pub(super) fn visit(
         let core = Core::Triangle(facet.corners.map(|p| p - middle));
         let solid = Placed { core, rounding: 0.0, position: a.x + a.r * middle, rotation: a.r };
         let outward = if own.triangles.is_closed { a.r * facet.normal } else { DVec3::ZERO };
-        convex_mesh::visit((&solid, facet.number()), (b, other), reach, &mut |touch| {
+        let home = if own.triangles.is_closed { inside } else { solid.position };
+        let guest = Guest { solid: &solid, part: facet.number(), home };
+        convex_mesh::visit(&guest, (b, other), reach, &mut |touch| {
             // A closed surface touches with its outer side.
             let facing = touch.normal.dot(outward);
             if facing <= OUTER {

@@ -1,6 +1,7 @@
 //! Two bounded bodies of any shape: their convex solids and triangles, pair by pair.
 
 use super::balls::{self, Balls};
+use super::convex_mesh::Guest;
 use super::{ContactPoint, FeatureKey, convex_mesh, mesh_mesh};
 use crate::shape::{Part, Scaled, Shape, Solid};
 use barchan_convex::{Core, Manifold, Placed, Touch, manifold};
@@ -112,5 +113,8 @@ fn may_meet(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
 
 /// Every convex solid of A against the triangles of B.
 fn with_mesh(a: &Stand<'_>, (b, mesh): (&Stand<'_>, Scaled<'_>), reach: f64, found: &mut dyn FnMut(ContactPoint)) {
-    a.convex_parts(|k, own| convex_mesh::visit((&own, k), (b, mesh), reach, found));
+    a.convex_parts(|part, own| {
+        let guest = Guest { solid: &own, part, home: own.position };
+        convex_mesh::visit(&guest, (b, mesh), reach, found);
+    });
 }

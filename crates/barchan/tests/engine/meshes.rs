@@ -72,10 +72,7 @@ fn an_open_mesh_that_moves_is_met_by_others() {
     for given in [None, Some(GivenMass { centre: None, ..mass })] {
         let problems = scene(0.5, vec![body(given)]).validate();
         assert_eq!(problems.len(), 1);
-        assert!(
-            problems[0].path == "body[0].motion"
-                && problems[0].message.contains("mass, centre and inertia")
-        );
+        assert!(problems[0].path == "body[0].motion" && problems[0].message.contains("mass, centre and inertia"));
     }
 }
 
