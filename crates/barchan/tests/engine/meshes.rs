@@ -1,10 +1,13 @@
 //! Bodies of triangles: what is open and moves, what is cut into convex parts, and floors whose triangles are in disorder.
 
-use barchan::DVec3;
+use super::heap::shapes;
+use super::pairs::{contacts, deepest, pair, random, turn};
+use barchan::narrow::ContactPoint;
 use barchan::scene::{BodySpec, Scene, Time};
 use barchan::shape::{GivenMass, Mesh, MeshText, Shape, Solid, Surface};
 use barchan::step::Simulation;
 use barchan::world::{Material, Motion};
+use barchan::{DQuat, DVec3};
 
 fn scene(friction: f64, body: Vec<BodySpec>) -> Scene {
     let material = vec![Material { friction, ..Material::default() }];
@@ -127,4 +130,69 @@ fn a_mesh_of_convex_parts_is_touched_as_its_triangles_are() {
         let height = bodies.position[i].z / scale;
         assert!((height - own.centre.z / scale).abs() < 0.01, "it stands at {height}");
     }
+}
+
+// ---------------------------------------------------------------- disorder
+
+/// A hilly sheet.
+fn hills() -> Surface {
+    let mut random = random(4);
+    let count = 12;
+    let mut surface = Surface::default();
+    for j in 0..=count {
+        for i in 0..=count {
+            let at = DVec3::new(f64::from(i), f64::from(j), 0.0) - 0.5 * f64::from(count) * DVec3::new(1.0, 1.0, 0.0);
+            surface.vertices.push(0.02 * at + DVec3::Z * 0.008 * random());
+        }
+    }
+    for j in 0..count {
+        for i in 0..count {
+            let [p, s] = [j * (count + 1) + i, (j + 1) * (count + 1) + i];
+            surface.triangles.extend([[p, p + 1, s + 1], [p, s + 1, s]]);
+        }
+    }
+    surface
+}
+
+/// Each triangle with vertices of its own, every third one from the other side, and every fifth one twice.
+fn disordered(surface: &Surface) -> Surface {
+    let mut torn = Surface::default();
+    for t in 0..surface.triangles.len() {
+        for _ in 0..if t % 5 == 0 { 2 } else { 1 } {
+            let first = torn.vertices.len() as u32;
+            torn.vertices.extend(surface.corners(t));
+            torn.triangles.push(if t % 3 == 0 { [first, first + 2, first + 1] } else { [first, first + 1, first + 2] });
+        }
+    }
+    torn
+}
+
+/// Contacts do not depend on how triangles are listed.
+#[test]
+fn a_sheet_in_disorder_is_touched_as_it_is_in_order() {
+    let [tidy, wild] = [hills(), disordered(&hills())].map(Shape::mesh);
+    let mut count = 0;
+    for (i, shape) in shapes().iter().enumerate() {
+        let mut random = random(9 + i as u64);
+        for k in 0..300 {
+            let place = DVec3::new(0.08 * random(), 0.08 * random(), 0.045 + 0.02 * random());
+            let turns = [turn(&mut random), DQuat::IDENTITY];
+            let [found, other] =
+                [&tidy, &wild].map(|sheet| contacts(&pair(shape, sheet, [place, DVec3::ZERO], turns), [0, 1], 5e-3));
+            let case = format!("{}, {k}: {found:?} and {other:?}", shape.name());
+            assert_eq!(found.is_empty(), other.is_empty(), "{case}");
+            // What is deep has more than one way out.
+            if found.is_empty() || deepest(&found) < -2e-3 {
+                continue;
+            }
+            count += 1;
+            assert!((deepest(&found) - deepest(&other)).abs() < 1e-6, "{case}");
+            let is_there = |touch: &ContactPoint, all: &[ContactPoint]| {
+                all.iter().any(|twin| twin.normal.dot(touch.normal) > 1.0 - 1e-6)
+            };
+            assert!(found.iter().all(|touch| is_there(touch, &other)), "{case}");
+            assert!(other.iter().all(|touch| is_there(touch, &found)), "{case}");
+        }
+    }
+    assert!(count > 400, "{count}");
 }
