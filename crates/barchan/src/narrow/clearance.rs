@@ -5,6 +5,7 @@
 //! crosses the surface an odd number of times.
 
 use super::solids::Stand;
+use super::triangles::flat;
 use crate::shape::{Scaled, Shape, Solid};
 use barchan_convex::{Closest, Core, Placed, are_apart, closest};
 use glam::{DMat3, DVec3};
@@ -146,13 +147,6 @@ fn first_vertex(mesh: Scaled<'_>) -> Option<DVec3> {
 
 fn triangle(mesh: Scaled<'_>, t: u32) -> [DVec3; 3] {
     mesh.triangles.surface.corners(t as usize).map(|p| p * mesh.scale)
-}
-
-/// A triangle as a solid.
-fn flat(corners: [DVec3; 3]) -> Placed<'static> {
-    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-    let core = Core::Triangle(corners.map(|p| p - middle));
-    Placed { core, rounding: 0.0, position: middle, rotation: DMat3::IDENTITY }
 }
 
 #[cfg(test)]

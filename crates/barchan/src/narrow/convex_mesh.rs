@@ -7,11 +7,11 @@
 
 use super::reduce::Gathered;
 use super::solids::{Stand, keyed};
-use super::triangles::{Facet, Place};
+use super::triangles::{Facet, Place, flat};
 use super::{ContactPoint, FeatureKey};
 use crate::shape::Scaled;
 use barchan_convex::{Closest, Core, Manifold, Placed, Touch, closest};
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 /// Numbers of features of triangles: edges and corners by their triangle; faces are one, so that contacts keep their
 /// impulses when they slide from one to the next.
@@ -45,11 +45,19 @@ pub(super) struct Guest<'a> {
     pub(super) part: u32,
     /// Where its body is: which side of a sheet that is on decides to which side it is pushed.
     pub(super) home: DVec3,
+    /// How far it may be through a face with all of it and still be pushed out. What has an inside is stopped before that,
+    /// but a triangle of a surface that lies flush is through as soon as it touches.
+    pub(super) through: f64,
+    /// The outward normal of such a triangle: it is pushed out by faces that it looks at.
+    pub(super) outward: DVec3,
 }
+
+/// Triangles look at each other if their normals make a smaller cosine.
+const OPPOSITE: f64 = -0.7;
 
 /// Calls `found` for every contact of a convex solid A with a mesh B, with a gap up to `reach`.
 pub(super) fn visit(
-    &Guest { solid: a, part, home }: &Guest<'_>,
+    &Guest { solid: a, part, home, through, outward }: &Guest<'_>,
     (b, mesh): (&Stand<'_>, Scaled<'_>),
     reach: f64,
     found: &mut dyn FnMut(ContactPoint),
@@ -59,14 +67,29 @@ pub(super) fn visit(
     let local = Placed { position: back * (a.position - b.x), rotation: back * a.rotation, ..*a };
     let to_world =
         |touch: ContactPoint| ContactPoint { point: b.x + b.r * touch.point, normal: b.r * touch.normal, ..touch };
-    let bound = a.reach();
-    let extent = a.core.extent() + a.rounding;
-    let gathered = Gathered::new(bound);
+    let bound = a.reach() + through;
+    let extent = a.core.extent() + a.rounding + through;
+    let gathered = Gathered::new(a.reach());
     let home = back * (home - b.x);
-    let mut search = Search { a: &local, part, home, mesh, reach, bound, extent, gathered, spare: None, behind: None };
+    let outward = back * outward;
+    let mut search = Search {
+        a: &local,
+        part,
+        home,
+        through,
+        outward,
+        mesh,
+        reach,
+        bound,
+        extent,
+        gathered,
+        spare: None,
+        behind: None,
+    };
     let [low, high] = local.aabb();
     let scale = 1.0 / mesh.scale;
-    mesh.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| search.look_at(triangle));
+    let around = reach.max(through);
+    mesh.triangles.tree.visit((low - around) * scale, (high + around) * scale, |triangle| search.look_at(triangle));
     let Search { mut gathered, spare, behind, .. } = search;
     // A contact that was found is never dropped.
     if !gathered.has_overlap() {
@@ -80,6 +103,8 @@ struct Search<'a, 'b> {
     a: &'a Placed<'b>,
     part: u32,
     home: DVec3,
+    through: f64,
+    outward: DVec3,
     mesh: Scaled<'a>,
     reach: f64,
     /// The radius of a ball about the solid, and half of the edges of a box about it that is turned as it is.
@@ -105,11 +130,19 @@ impl Search<'_, '_> {
         let along = |d: DVec3| self.a.position + self.a.rotation * self.a.core.support(self.a.rotation.transpose() * d);
         // Not above the triangle by too much, and not wholly behind it.
         let lowest = height(along(-facet.normal)) - self.a.rounding;
-        if lowest > self.reach || height(along(facet.normal)) + self.a.rounding <= 0.0 {
+        let highest = height(along(facet.normal)) + self.a.rounding;
+        if lowest > self.reach || highest <= -self.through {
             return;
         }
-        if !self.is_beside(&facet) {
-            self.solid(&facet);
+        if self.is_beside(&facet) {
+            return;
+        }
+        let triangle = flat(facet.seen());
+        if highest > 0.0 {
+            self.solid(&triangle, &facet);
+        } else if lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE {
+            let along = self.out_of(&triangle, &facet);
+            self.gather(&triangle, &along, &facet);
         }
     }
 
@@ -151,26 +184,23 @@ impl Search<'_, '_> {
     }
 
     /// Any other solid.
-    fn solid(&mut self, facet: &Facet<'_>) {
-        let middle = (facet.corners[0] + facet.corners[1] + facet.corners[2]) / 3.0;
-        let core = Core::Triangle(facet.seen().map(|p| p - middle));
-        let triangle = Placed { core, rounding: 0.0, position: middle, rotation: DMat3::IDENTITY };
-        let Some(nearest) = closest(self.a, &triangle, self.reach) else { return };
+    fn solid(&mut self, triangle: &Placed<'_>, facet: &Facet<'_>) {
+        let Some(nearest) = closest(self.a, triangle, self.reach) else { return };
         let slack = if nearest.gap + self.a.rounding > 0.0 { ON_EDGE } else { CUT_EDGE };
         let place = facet.place(nearest.on_b, slack * triangle.core.reach());
         if facet.is_normal(nearest.normal, place) {
-            let exact = self.squared(&nearest, &triangle, facet);
-            self.gather(&triangle, &exact, facet);
+            let exact = self.squared(&nearest, triangle, facet);
+            self.gather(triangle, &exact, facet);
         } else if nearest.gap + self.a.rounding <= 0.0 {
-            self.cut(&triangle, &nearest, (facet, place));
+            self.cut(triangle, &nearest, (facet, place));
         } else if nearest.normal.dot(facet.normal) > BESIDE {
             // A neighbour is nearer, but what lies nearly flat over this one as well has its other end here.
-            let along = self.out_of(&triangle, facet);
+            let along = self.out_of(triangle, facet);
             if along.gap <= self.reach {
-                self.gather(&triangle, &along, facet);
+                self.gather(triangle, &along, facet);
             }
         } else if nearest.gap <= 0.0 && place == Place::Face && nearest.normal.dot(facet.normal) < 0.0 {
-            let out = self.out_of(&triangle, facet);
+            let out = self.out_of(triangle, facet);
             if self.behind.is_none_or(|behind| out.gap > behind.gap) {
                 self.behind = Some(self.at(nearest.on_b, facet.normal, out.gap));
             }

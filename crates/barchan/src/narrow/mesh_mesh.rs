@@ -4,9 +4,9 @@ use super::ContactPoint;
 use super::convex_mesh::{self, Guest};
 use super::reduce::Gathered;
 use super::solids::{Stand, mirrored};
-use super::triangles::Facet;
+use super::triangles::{Facet, flat};
 use crate::shape::Scaled;
-use barchan_convex::{Core, Placed};
+use barchan_convex::Placed;
 use glam::DVec3;
 
 /// A closed surface is touched along directions that make a smaller cosine with its normal.
@@ -26,6 +26,8 @@ pub(super) fn visit(
     if counts[0] < counts[1] || is_later {
         return visit([(b, other), (a, own)], reach, &mut |touch| found(mirrored(touch)));
     }
+    let through = if own.triangles.is_closed { own.triangles.size * own.scale } else { 0.0 };
+    let around = reach.max(through);
     // What is inside of a closed surface is on the side of a sheet that it came from, also where a corner is through.
     let inside = a.x + a.r * (own.triangles.centre * own.scale);
     // What a surface that is deep within the other has: the face that looks the other way the least.
@@ -36,14 +38,13 @@ pub(super) fn visit(
     let turn = back * b.r;
     let [low, high] = other.triangles.box_turned(&turn).map(|x| back * (b.x - a.x) + x * other.scale);
     let scale = 1.0 / own.scale;
-    own.triangles.tree.visit((low - reach) * scale, (high + reach) * scale, |triangle| {
+    own.triangles.tree.visit((low - around) * scale, (high + around) * scale, |triangle| {
         let Some(facet) = Facet::new(own, triangle, DVec3::ZERO) else { return };
-        let middle = (facet.corners[0] + facet.corners[1] + facet.corners[2]) / 3.0;
-        let core = Core::Triangle(facet.corners.map(|p| p - middle));
-        let solid = Placed { core, rounding: 0.0, position: a.x + a.r * middle, rotation: a.r };
+        let seen = flat(facet.corners);
+        let solid = Placed { position: a.x + a.r * seen.position, rotation: a.r, ..seen };
         let outward = if own.triangles.is_closed { a.r * facet.normal } else { DVec3::ZERO };
         let home = if own.triangles.is_closed { inside } else { solid.position };
-        let guest = Guest { solid: &solid, part: facet.number(), home };
+        let guest = Guest { solid: &solid, part: facet.number(), home, through, outward };
         convex_mesh::visit(&guest, (b, other), reach, &mut |touch| {
             // A closed surface touches with its outer side.
             let facing = touch.normal.dot(outward);

@@ -114,7 +114,7 @@ fn may_meet(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
 /// Every convex solid of A against the triangles of B.
 fn with_mesh(a: &Stand<'_>, (b, mesh): (&Stand<'_>, Scaled<'_>), reach: f64, found: &mut dyn FnMut(ContactPoint)) {
     a.convex_parts(|part, own| {
-        let guest = Guest { solid: &own, part, home: own.position };
+        let guest = Guest { solid: &own, part, home: own.position, through: 0.0, outward: DVec3::ZERO };
         convex_mesh::visit(&guest, (b, mesh), reach, found);
     });
 }

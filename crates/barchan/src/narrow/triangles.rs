@@ -6,7 +6,8 @@
 //! at. That is what inner edges would trip bodies with.
 
 use crate::shape::{Scaled, Triangles};
-use glam::DVec3;
+use barchan_convex::{Core, Placed};
+use glam::{DMat3, DVec3};
 
 /// What noise may add to a direction.
 const NOISE: f64 = 1e-6;
@@ -223,4 +224,11 @@ fn corners(mesh: &Triangles, triangle: u32) -> [DVec3; 3] {
 /// The unit vector in the plane of a triangle that leads out of it across an edge, from the way to the third corner.
 fn outward(along: DVec3, to_tip: DVec3) -> DVec3 {
     -to_tip.reject_from_normalized(along).normalize_or_zero()
+}
+
+/// A triangle about its middle.
+pub(super) fn flat(corners: [DVec3; 3]) -> Placed<'static> {
+    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+    let core = Core::Triangle(corners.map(|p| p - middle));
+    Placed { core, rounding: 0.0, position: middle, rotation: DMat3::IDENTITY }
 }

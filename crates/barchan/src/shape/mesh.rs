@@ -68,7 +68,7 @@ pub struct Triangles {
     faults: Vec<MeshFault>,
     moments: Option<Moments>,
     /// The length by which margins, overlaps and steps are measured.
-    size: f64,
+    pub(crate) size: f64,
     parts: Vec<Part>,
     low: DVec3,
     high: DVec3,
