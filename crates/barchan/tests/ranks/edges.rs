@@ -1,21 +1,23 @@
 //! Where the protocol of ranks could slip: borders, corners, images, empty ranks, and bodies that are
 //! too fast, too large, or moved by others.
 
+use crate::heap::tapered;
 use crate::ranks::{
     DIVISIONS, Outcome, Setting, all_contacts, each_part, in_one_piece, keep_own, largest_difference, on_ranks,
     own_balls, own_ids, scene_on_ranks, treated, world_of,
 };
-use barchan::DVec3;
 use barchan::comm::threads;
 use barchan::cone::Friction;
 use barchan::cone::solver::SolverName;
 use barchan::domain::{Domain, DomainError};
 use barchan::dynamics::Integrator;
 use barchan::partition::{Cartesian, PartitionName, Periods};
-use barchan::scene::{BodySpec, Lattice, Scene, Time};
-use barchan::shape::Shape;
+use barchan::scene::{BodySpec, Lattice, Orientation, Scene, Time};
+use barchan::shape::{Shape, Surface};
 use barchan::step::{Simulation, StepError, StepOptions};
 use barchan::world::{Body, ExternalForce, ForceField, Motion, Oscillation, Ownership, Prescribed, World};
+use barchan::{DQuat, DVec3};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn ball(radius: f64, x: [f64; 3]) -> Body {
     Body::dynamic(Shape::sphere(radius), DVec3::from_array(x))
@@ -408,6 +410,148 @@ fn a_large_body_is_everywhere() {
 fn a_large_body_is_everywhere_in_a_periodic_cell_too() {
     a_large_body_agrees([true, false, false]);
     a_large_body_agrees([true; 3]);
+}
+
+/// The same with a box and a mesh, whose turns are reduced over all ranks too.
+fn large_solids(periodic: [bool; 3], name: PartitionName) -> Scene {
+    let mut scene = boulder(periodic, name);
+    scene.body[0].shape = Shape::cuboid(DVec3::new(0.17, 0.15, 0.19));
+    scene.body[0].orientation = Some(DQuat::from_rotation_x(0.3));
+    scene.body[1].shape = Shape::mesh(tapered(DVec3::new(0.11, 0.14, 0.12)));
+    scene.body[1].motion = Motion::Dynamic;
+    scene.body[0].velocity.z = -1.5;
+    scene.body[1].velocity.z = 2.0;
+    for body in &mut scene.body {
+        body.angular_velocity = DVec3::new(1.0, -0.5, 2.0);
+    }
+    scene
+}
+
+#[test]
+fn large_boxes_and_meshes_are_everywhere() {
+    for (name, periodic) in [
+        (PartitionName::Cartesian, [false; 3]),
+        (PartitionName::Morton, [false; 3]),
+        (PartitionName::Morton, [true, false, false]),
+    ] {
+        let mut scene = large_solids(periodic, name);
+        let steps = 60;
+        let one = scene_on_ranks(&scene, 1, 1, steps, |_, _| ());
+        for large in 0..2 {
+            let touched = one.contacts.iter().filter(|pair| pair[0] == large && pair[1] > 1).count();
+            assert!(touched > 1, "{periodic:?}: {touched} contacts with {large}");
+        }
+        for ranks in [4, 8] {
+            if name == PartitionName::Cartesian {
+                scene.domain.blocks = Some([ranks as u32, 1, 1]);
+            }
+            let there = scene_on_ranks(&scene, ranks, 1, steps, |simulation, _| {
+                assert!([0, 1].iter().all(|&id| simulation.world.bodies.index_of(id).is_some()));
+            });
+            agree(&format!("{name:?} {ranks} {periodic:?}"), &one, &there, &scene.periods());
+            for (id, state) in there.bodies.range(..2) {
+                let turn = (state.3 - one.bodies[id].3).length();
+                assert!(turn < 1e-8, "{name:?} {ranks} {periodic:?}: body {id} turns by {turn:e} more");
+            }
+        }
+    }
+}
+
+/// A tube of triangles without ends, seen from inside.
+fn tube(radius: f64, half: f64, around: u32) -> Surface {
+    let corner = |k: u32| {
+        let angle = std::f64::consts::TAU * f64::from(k / 2) / f64::from(around);
+        DVec3::new(radius * angle.cos(), if k & 1 == 0 { -half } else { half }, radius * angle.sin())
+    };
+    let sides = (0..around).flat_map(|k| {
+        let [a, b, c, d] = [2 * k, 2 * k + 1, 2 * k + 2, 2 * k + 3].map(|k| k % (2 * around));
+        [[a, b, c], [b, d, c]]
+    });
+    Surface { vertices: (0..2 * around).map(corner).collect(), triangles: sides.collect() }
+}
+
+#[test]
+fn a_drum_of_triangles_turns_on_all_ranks() {
+    let mut scene = Scene { time: Time { step: 2e-3.into(), end: 1.0, ..Time::default() }, ..Scene::default() };
+    let end = |side: f64| BodySpec {
+        normal: Some(DVec3::Y * -side),
+        ..BodySpec::new(Shape::half_space(), DVec3::Y * 0.2 * side)
+    };
+    let drum = BodySpec {
+        motion: Motion::Kinematic,
+        angular_velocity: 3.0 * DVec3::Y,
+        ..BodySpec::new(Shape::mesh(tube(0.4, 0.25, 16)), DVec3::ZERO)
+    };
+    scene.body = vec![drum, end(-1.0), end(1.0)];
+    let grains = |shape: Shape, z: f64| {
+        let (origin, velocity) = (DVec3::new(-0.12, -0.12, z), -2.0 * DVec3::Z);
+        // At random: where edges lie upon edges, rounding would choose between contacts.
+        let orientation = Some(Orientation::Random);
+        Lattice { origin, velocity, orientation, jitter: 0.004, ..Lattice::cubic([3, 3, 2], 0.12, 1.0) }.of(shape)
+    };
+    scene.lattice =
+        vec![grains(Shape::cuboid(DVec3::new(0.03, 0.035, 0.025)), -0.29), grains(Shape::sphere(0.04), -0.05)];
+    scene.solver.name = SolverName::Apgd;
+    scene.solver.friction = Some(Friction::Associated);
+    scene.solver.tolerance = 1e-9;
+    scene.time.integrator = Integrator::Euler;
+    scene.contact.slip_rounding = 0.0;
+    let steps = 42;
+    for (name, counts) in [(PartitionName::Cartesian, &[2, 5][..]), (PartitionName::Morton, &[3])] {
+        scene.domain.partition = name;
+        let one = scene_on_ranks(&scene, 1, 1, steps, |_, _| ());
+        let touched = one.contacts.iter().filter(|pair| pair[0] == 0).count();
+        println!("{name:?}: {touched} of {} contacts with the drum", one.contacts.len());
+        assert!(touched > 20, "{touched} contacts with the drum");
+        for &ranks in counts {
+            let there = scene_on_ranks(&scene, ranks, 1, steps, |_, _| ());
+            assert_eq!(there.contacts, one.contacts, "{name:?} {ranks}");
+            let (x, v) = largest_difference(&one, &there, &Periods::default());
+            println!("{name:?} {ranks}: {x:.1e} {v:.1e}");
+            assert!(x < 1e-6 && v < 1e-4, "{name:?} {ranks}: {x:e} {v:e}");
+        }
+    }
+}
+
+/// A body is where its centre of mass is, however far away its shape begins: one of its size has it.
+#[test]
+fn a_shape_that_begins_far_away_is_no_large_body() {
+    for name in [PartitionName::Cartesian, PartitionName::Morton] {
+        let mut scene = boulder([false; 3], name);
+        let away = DVec3::new(3.0, -4.0, 5.0);
+        for (k, x) in [-0.4, -0.1, 0.2, 0.5].into_iter().enumerate() {
+            let surface = tapered(DVec3::splat(0.025)).mapped(|p| p + away);
+            let corners = surface.vertices.clone();
+            let shape = if k % 2 == 0 { Shape::mesh(surface) } else { Shape::polyhedron(corners) };
+            let motion = Motion::Dynamic;
+            scene.body.push(BodySpec { motion, ..BodySpec::new(shape, DVec3::new(x, 0.4, 0.1) - away) });
+        }
+        let steps = 30;
+        let one = scene_on_ranks(&scene, 1, 1, steps, |_, _| ());
+        for ranks in [2, 8] {
+            let copies = AtomicUsize::new(0);
+            let there = scene_on_ranks(&scene, ranks, 1, steps, |simulation, _| {
+                let bodies = &simulation.world.bodies;
+                let here = (2..6).filter(|&id| bodies.index_of(id).is_some()).count();
+                copies.fetch_add(here, Ordering::Relaxed);
+            });
+            agree(&format!("{name:?} {ranks}"), &one, &there, &Periods::default());
+            let copies = copies.into_inner();
+            assert!((4 * steps..4 * steps * ranks).contains(&copies), "{name:?} {ranks}: {copies}");
+        }
+    }
+}
+
+#[test]
+fn an_added_body_goes_where_its_centre_of_mass_is() {
+    let world = world_of([ball(0.2, [0.5, 0.5, 0.5]), ball(0.2, [3.5, 0.5, 0.5])], 0.3, 0.0);
+    let found = in_a_row(&world, |mut simulation| {
+        let corners = tapered(DVec3::splat(0.05)).mapped(|p| p + 2.0 * DVec3::X).vertices;
+        let id = simulation.add(Body::dynamic(Shape::polyhedron(corners), DVec3::new(0.5, 0.2, 0.2))).unwrap();
+        simulation.step().unwrap();
+        simulation.world.bodies.index_of(id).is_some()
+    });
+    assert_eq!(found, [false, false, true, false]);
 }
 
 /// Its neighbours are on all ranks, and domains of linear systems do not grow through it.
