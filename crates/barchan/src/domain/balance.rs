@@ -274,6 +274,27 @@ impl Domain {
             out[..4].copy_from_slice(&count.to_le_bytes());
             self.shapes.write_head(other, out);
         }
+        self.migrate_bodies(bodies, cuts, &mut outgoing, number);
+        self.comm.exchange(&others, &outgoing, &mut incoming);
+        for (bytes, &other) in incoming.iter().zip(&others) {
+            if self.read_migrated(other, bytes, bodies, &mut kept).is_none() {
+                self.disagree(&format!("a message of rank {other} makes no sense"));
+            }
+        }
+        self.holders.clear();
+        self.holders.sort(bodies.len());
+        self.halo.migrated_impulses = kept;
+    }
+
+    /// Writes own bodies that others own from now on. They vanish here, and so do copies.
+    fn migrate_bodies(
+        &mut self,
+        bodies: &mut Bodies,
+        cuts: &Cuts,
+        outgoing: &mut [Vec<u8>],
+        number: impl Fn(u32) -> usize,
+    ) {
+        let rank = self.partition.rank();
         for i in 0..bodies.len() {
             if self.is_migratable(bodies, i) {
                 bodies.position[i] = self.home(bodies, i);
@@ -288,15 +309,6 @@ impl Domain {
                 bodies.mark_removed(i);
             }
         }
-        self.comm.exchange(&others, &outgoing, &mut incoming);
-        for (bytes, &other) in incoming.iter().zip(&others) {
-            if self.read_migrated(other, bytes, bodies, &mut kept).is_none() {
-                self.disagree(&format!("a message of rank {other} makes no sense"));
-            }
-        }
-        self.holders.clear();
-        self.holders.sort(bodies.len());
-        self.halo.migrated_impulses = kept;
     }
 
     /// Takes in what another rank has sent: impulses, then bodies.

@@ -386,7 +386,8 @@ mod tests {
             assert!(again.iter().all(|other| is_one(other, &came[0])));
             assert_eq!(ranks.tell(0, 2, &vec![shape.clone(); 50]).0, first);
             // What comes back, or comes from elsewhere, is what is here.
-            assert!(is_one(&ranks.tell(1, 2, &came[..1]).1[0], &ranks.tell(0, 2, &[shape.clone()]).1[0]));
+            let far = [ranks.tell(1, 2, &came[..1]).1, ranks.tell(0, 2, &came[..1]).1].concat();
+            assert!(is_one(&far[0], &far[1]));
             ranks.0[0].learn(&shape);
             assert!(is_one(&ranks.tell(1, 0, &came[..1]).1[0], &shape));
         }

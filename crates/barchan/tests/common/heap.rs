@@ -13,14 +13,10 @@ use std::collections::BTreeSet;
 /// Bodies of a heap before those that fall: a container, a block and a plate.
 const STANDING: usize = 3;
 
-/// One body of every bounded shape that forces can move. Some have their centre of mass away from their origin, and
-/// their axes turned.
-pub(crate) fn shapes() -> Vec<Shape> {
+/// One body of every bounded shape that forces can move, with its centre of mass at its origin.
+pub(crate) fn centred_shapes() -> Vec<Shape> {
     let corners: Vec<DVec3> = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE].map(|p| p * 0.05).to_vec();
-    let lopsided = corners.iter().map(|p| *p + DVec3::new(0.012, -0.006, 0.008)).collect();
-    let ball = |x: f64, radius: f64| Part::new(Shape::sphere(radius)).at(DVec3::X * x, DQuat::IDENTITY);
-    let plank = Shape::cuboid(DVec3::new(0.015, 0.03, 0.01));
-    let plank = Part::new(plank).at(DVec3::new(0.03, 0.015, 0.0), DQuat::from_rotation_z(0.4));
+    let ball = |x: f64| Part::new(Shape::sphere(0.03)).at(DVec3::X * x, DQuat::IDENTITY);
     vec![
         Shape::sphere(0.04),
         Shape::cuboid(DVec3::new(0.03, 0.04, 0.05)),
@@ -29,10 +25,28 @@ pub(crate) fn shapes() -> Vec<Shape> {
         Shape::cone(0.04, 0.04),
         Shape::ellipsoid(DVec3::new(0.03, 0.04, 0.05)),
         Shape::polyhedron(corners.clone()),
-        Polyhedron::new(lopsided, 0.002).into(),
-        Shape::mesh(tapered(DVec3::new(0.03, 0.05, 0.03))),
-        Shape::composite(vec![ball(-0.025, 0.03), ball(0.01, 0.02), plank]),
+        Polyhedron::new(corners, 0.002).into(),
+        Shape::mesh(Surface::cuboid(DVec3::new(0.03, 0.05, 0.03))),
+        Shape::composite(vec![ball(-0.025), ball(0.025)]),
     ]
+}
+
+/// The same, but some have their centre of mass away from their origin, and their principal axes turned.
+pub(crate) fn shapes() -> Vec<Shape> {
+    let mut shapes = centred_shapes();
+    let corners = [DVec3::X, DVec3::Y, DVec3::Z, -DVec3::ONE].map(|p| p * 0.05 + DVec3::new(0.012, -0.006, 0.008));
+    let ball = |x: f64, radius: f64| Part::new(Shape::sphere(radius)).at(DVec3::X * x, DQuat::IDENTITY);
+    let plank = Shape::cuboid(DVec3::new(0.015, 0.03, 0.01));
+    let plank = Part::new(plank).at(DVec3::new(0.03, 0.015, 0.0), DQuat::from_rotation_z(0.4));
+    for shape in &mut shapes {
+        match shape {
+            Shape::Polyhedron(p) if p.text().margin > 0.0 => *shape = Polyhedron::new(corners.to_vec(), 0.002).into(),
+            Shape::Mesh(_) => *shape = Shape::mesh(tapered(DVec3::new(0.03, 0.05, 0.03))),
+            Shape::Composite(_) => *shape = Shape::composite(vec![ball(-0.025, 0.03), ball(0.01, 0.02), plank.clone()]),
+            _ => {}
+        }
+    }
+    shapes
 }
 
 /// A box that is wider at its upper end, off its centre: a closed surface whose centre of mass is not its origin.
@@ -83,8 +97,10 @@ pub(crate) fn moving_heap(count: usize) -> Scene {
     let bodies = &simulation.world.bodies;
     for (id, body) in scene.body.iter_mut().enumerate().skip(STANDING) {
         let i = bodies.index_of(id as u64).expect("a body");
-        body.shape = bodies.shape()[i].clone();
-        (body.position, body.orientation) = (bodies.position[i], Some(bodies.orientation[i]));
+        // From the frame of its principal axes back to that of its shape.
+        let settled = body.shape.settle(1.0, None).expect("a mass");
+        let turn = (bodies.orientation[i] * settled.turn.conjugate()).normalize();
+        (body.position, body.orientation) = (bodies.position[i] - turn * settled.offset, Some(turn));
         body.velocity = bodies.velocity[i] + DVec3::new(0.8, 0.5, 0.0);
         body.angular_velocity = bodies.angular_velocity[i];
     }

@@ -62,7 +62,7 @@ fn every_shape_is_the_same_on_any_number_of_ranks() {
     assert!(across.len() > 1000);
 }
 
-/// Bodies of one mesh that fly about, and the only pointer of a rank to it.
+/// The one mesh of all bodies of a rank, if it has any.
 fn the_mesh(simulation: &Simulation) -> Option<Arc<Mesh>> {
     let mut meshes = simulation.world.bodies.shape().iter().filter_map(|shape| match shape {
         Shape::Mesh(mesh) => Some(mesh),
@@ -71,6 +71,13 @@ fn the_mesh(simulation: &Simulation) -> Option<Arc<Mesh>> {
     let first = meshes.next()?;
     assert!(meshes.all(|mesh| Arc::ptr_eq(mesh, first)), "a rank has the mesh twice");
     Some(first.clone())
+}
+
+/// What a rank had after the last step.
+#[derive(Default)]
+struct Known {
+    bodies: BTreeSet<u64>,
+    mesh: Option<Arc<Mesh>>,
 }
 
 /// Bytes of the corners and triangles of a ball.
@@ -95,19 +102,19 @@ fn a_mesh_of_many_bodies_is_sent_once() {
     for partition in [PartitionName::Cartesian, PartitionName::Morton] {
         scene.domain.partition = partition;
         let (arrivals, bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
-        let known: [Mutex<(BTreeSet<u64>, Option<Arc<Mesh>>)>; 4] = Default::default();
+        let known: [Mutex<Known>; 4] = Default::default();
         let there = scene_on_ranks(&scene, 4, 1, 60, |simulation, _| {
             let domain = simulation.domain().unwrap();
             bytes.fetch_max(domain.traffic().bytes, Ordering::Relaxed);
             let mut known = known[domain.rank()].lock().unwrap();
             let mesh = the_mesh(simulation);
-            assert!(known.1.is_none() || mesh.as_ref().zip(known.1.as_ref()).is_none_or(|(a, b)| Arc::ptr_eq(a, b)));
-            known.1 = mesh.or(known.1.take());
+            assert!(mesh.as_ref().zip(known.mesh.as_ref()).is_none_or(|(a, b)| Arc::ptr_eq(a, b)));
+            known.mesh = mesh.or(known.mesh.take());
             let here: BTreeSet<u64> = simulation.world.bodies.id().iter().copied().collect();
-            if !known.0.is_empty() {
-                arrivals.fetch_add(here.difference(&known.0).count(), Ordering::Relaxed);
+            if !known.bodies.is_empty() {
+                arrivals.fetch_add(here.difference(&known.bodies).count(), Ordering::Relaxed);
             }
-            known.0 = here;
+            known.bodies = here;
         });
         let (arrivals, bytes) = (arrivals.into_inner() as u64, bytes.into_inner());
         println!("{partition:?}: {arrivals} arrivals, {} migrations, {bytes} bytes of one rank", there.migrations);
