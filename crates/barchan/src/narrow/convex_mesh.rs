@@ -33,7 +33,7 @@ const DEEPEST: u32 = (1 << 30) + 1;
 /// What lies over a triangle along a direction with a larger cosine to its normal lies nearly flat over it.
 const BESIDE: f64 = 0.98;
 /// How much deeper along the normal of a face than along the shortest way out an overlap may be: in depths, and in
-/// reaches of the solid.
+/// reaches of the smaller of the two bodies.
 const SOONEST: f64 = 2.0;
 const SHALLOW: f64 = 0.05;
 
@@ -233,7 +233,8 @@ impl Search<'_, '_> {
     /// The solid cuts into a triangle, and would leave it the soonest in a direction that is none of the surface: out along
     /// the best of those that are, unless that is far.
     fn cut(&mut self, triangle: &Placed<'_>, nearest: &Closest, (facet, place): (&Facet<'_>, Place)) {
-        let enough = SOONEST * -nearest.gap + SHALLOW * self.a.reach();
+        let smaller = self.a.reach().min(self.mesh.triangles.reach * self.mesh.scale);
+        let enough = SOONEST * -nearest.gap + SHALLOW * smaller;
         let along = self.out_of(triangle, facet);
         let mut least = if -along.gap <= enough { self.gather(triangle, &along, facet) } else { f64::INFINITY };
         let mut last = (nearest.normal, nearest.gap);

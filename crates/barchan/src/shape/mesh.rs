@@ -72,7 +72,8 @@ pub struct Triangles {
     parts: Vec<Part>,
     low: DVec3,
     high: DVec3,
-    reach: f64,
+    /// The radius of a ball about the origin that holds it.
+    pub(crate) reach: f64,
 }
 
 /// Triangles, and a factor on their lengths.
