@@ -52,6 +52,8 @@ pub(super) struct Guest<'a> {
     pub(super) outward: DVec3,
 }
 
+/// What is left of a triangle without its rim.
+const INNER: f64 = 0.99;
 /// Triangles look at each other if their normals make a smaller cosine.
 const OPPOSITE: f64 = -0.7;
 
@@ -142,8 +144,24 @@ impl Search<'_, '_> {
             self.solid(&triangle, &facet);
         } else if lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE {
             let along = self.out_of(&triangle, &facet);
-            self.gather(&triangle, &along, &facet);
+            if self.is_over(&triangle, &along, &facet) {
+                self.gather(&triangle, &along, &facet);
+            }
         }
+    }
+
+    /// Whether a triangle of a surface lies over another one along its normal by more than its rim.
+    fn is_over(&self, triangle: &Placed<'_>, along: &Closest, facet: &Facet<'_>) -> bool {
+        let Core::Triangle(corners) = self.a.core else { return true };
+        let inner = Placed { core: Core::Triangle(corners.map(|p| p * INNER)), ..*self.a };
+        let mut manifold = Manifold::default();
+        manifold.add_along(&inner, triangle, along, self.reach);
+        let size = inner.reach().min(triangle.core.reach());
+        // What is only the deepest point may be on the rim.
+        manifold.touches().iter().filter(|touch| touch.key[0] != DEEPEST).any(|touch| {
+            let on_b = touch.point - touch.normal * (0.5 * touch.gap);
+            facet.nearest(on_b).0.distance(on_b) <= 1e-3 * size
+        })
     }
 
     /// Whether a triangle is aside of the box about the solid that is turned as it is, by more than the reach.

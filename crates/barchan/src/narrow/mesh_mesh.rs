@@ -11,6 +11,8 @@ use glam::DVec3;
 
 /// A closed surface is touched along directions that make a smaller cosine with its normal.
 const OUTER: f64 = 0.1;
+/// How far a triangle may be through a face of a closed surface, in the size of its own.
+const SHALLOW: f64 = 0.25;
 
 /// Calls `found` for every contact of two meshes, A and B, with a gap up to `reach`.
 pub(super) fn visit(
@@ -26,7 +28,9 @@ pub(super) fn visit(
     if counts[0] < counts[1] || is_later {
         return visit([(b, other), (a, own)], reach, &mut |touch| found(mirrored(touch)));
     }
-    let through = if own.triangles.is_closed { own.triangles.size * own.scale } else { 0.0 };
+    // Of two solids the faces that look the other way are near as well.
+    let part = if other.triangles.is_closed { SHALLOW } else { 1.0 };
+    let through = if own.triangles.is_closed { part * own.triangles.size * own.scale } else { 0.0 };
     let around = reach.max(through);
     // What is inside of a closed surface is on the side of a sheet that it came from, also where a corner is through.
     let inside = a.x + a.r * (own.triangles.centre * own.scale);
