@@ -52,8 +52,8 @@ pub(super) struct Guest<'a> {
     pub(super) outward: DVec3,
 }
 
-/// What is left of a triangle without its rim.
-const INNER: f64 = 0.99;
+/// The rim of a triangle, in the size of the smaller of two.
+const RIM: f64 = 0.01;
 /// Triangles look at each other if their normals make a smaller cosine.
 const OPPOSITE: f64 = -0.7;
 
@@ -140,27 +140,29 @@ impl Search<'_, '_> {
             return;
         }
         let triangle = flat(facet.seen());
-        if highest > 0.0 {
+        // A triangle of a surface that looks at this one, and is through it in part or with all of it.
+        let is_through = lowest < 0.0 && lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE;
+        let along = self.out_of(&triangle, &facet);
+        if is_through && self.is_pressed(&triangle, &along, &facet) {
+            self.gather(&triangle, (&along, false), &facet);
+        } else if highest > 0.0 {
             self.solid(&triangle, &facet);
-        } else if lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE {
-            let along = self.out_of(&triangle, &facet);
-            if self.is_over(&triangle, &along, &facet) {
-                self.gather(&triangle, &along, &facet);
-            }
         }
     }
 
-    /// Whether a triangle of a surface lies over another one along its normal by more than its rim.
-    fn is_over(&self, triangle: &Placed<'_>, along: &Closest, facet: &Facet<'_>) -> bool {
-        let Core::Triangle(corners) = self.a.core else { return true };
-        let inner = Placed { core: Core::Triangle(corners.map(|p| p * INNER)), ..*self.a };
+    /// Whether a triangle of a surface is through another one along its normal by more than its rim.
+    fn is_pressed(&self, triangle: &Placed<'_>, along: &Closest, facet: &Facet<'_>) -> bool {
+        let (Core::Triangle(own), Core::Triangle(other)) = (self.a.core, triangle.core) else { return true };
+        let size = self.a.reach().min(triangle.reach());
+        let without_rim = |corners: [DVec3; 3], reach: f64| corners.map(|p| p * (1.0 - RIM * size / reach));
+        let own = Placed { core: Core::Triangle(without_rim(own, self.a.reach())), ..*self.a };
+        let other = Placed { core: Core::Triangle(without_rim(other, triangle.reach())), ..*triangle };
         let mut manifold = Manifold::default();
-        manifold.add_along(&inner, triangle, along, self.reach);
-        let size = inner.reach().min(triangle.core.reach());
-        // What is only the deepest point may be on the rim.
-        manifold.touches().iter().filter(|touch| touch.key[0] != DEEPEST).any(|touch| {
+        manifold.add_along(&own, &other, along, self.reach);
+        // What is only the deepest point may be anywhere.
+        manifold.touches().iter().filter(|touch| touch.gap < 0.0 && touch.key[0] != DEEPEST).any(|touch| {
             let on_b = touch.point - touch.normal * (0.5 * touch.gap);
-            facet.nearest(on_b).0.distance(on_b) <= 1e-3 * size
+            facet.place(on_b, RIM * RIM * size) == Place::Face && facet.nearest(on_b).1 == Place::Face
         })
     }
 
@@ -208,14 +210,14 @@ impl Search<'_, '_> {
         let place = facet.place(nearest.on_b, slack * triangle.core.reach());
         if facet.is_normal(nearest.normal, place) {
             let exact = self.squared(&nearest, triangle, facet);
-            self.gather(triangle, &exact, facet);
+            self.gather(triangle, (&exact, true), facet);
         } else if nearest.gap + self.a.rounding <= 0.0 {
             self.cut(triangle, &nearest, (facet, place));
         } else if nearest.normal.dot(facet.normal) > BESIDE {
             // A neighbour is nearer, but what lies nearly flat over this one as well has its other end here.
             let along = self.out_of(triangle, facet);
             if along.gap <= self.reach {
-                self.gather(triangle, &along, facet);
+                self.gather(triangle, (&along, false), facet);
             }
         } else if nearest.gap <= 0.0 && place == Place::Face && nearest.normal.dot(facet.normal) < 0.0 {
             let out = self.out_of(triangle, facet);
@@ -254,13 +256,14 @@ impl Search<'_, '_> {
         let smaller = self.a.reach().min(self.mesh.triangles.reach * self.mesh.scale);
         let enough = SOONEST * -nearest.gap + SHALLOW * smaller;
         let along = self.out_of(triangle, facet);
-        let mut least = if -along.gap <= enough { self.gather(triangle, &along, facet) } else { f64::INFINITY };
+        let mut least =
+            if -along.gap <= enough { self.gather(triangle, (&along, false), facet) } else { f64::INFINITY };
         let mut last = (nearest.normal, nearest.gap);
         if least > 0.0 && place != Place::Face {
             let (normal, gap) = self.way_out((facet, place), nearest.on_b);
             if -gap <= enough {
                 let on_a = nearest.on_b + normal * gap;
-                least = self.gather(triangle, &Closest { gap, normal, on_a, on_b: nearest.on_b }, facet);
+                least = self.gather(triangle, (&Closest { gap, normal, on_a, on_b: nearest.on_b }, false), facet);
                 last = (normal, gap);
             }
         }
@@ -300,21 +303,25 @@ impl Search<'_, '_> {
     }
 
     /// Takes in the points where the solid and a triangle face each other along a normal, as far as they lie on the
-    /// triangle. Returns the least of their gaps.
-    fn gather(&mut self, triangle: &Placed<'_>, nearest: &Closest, facet: &Facet<'_>) -> f64 {
+    /// triangle. Returns the least of their gaps. Where the two are nearest is exact, or only along a face that is given.
+    fn gather(&mut self, triangle: &Placed<'_>, (nearest, is_exact): (&Closest, bool), facet: &Facet<'_>) -> f64 {
         let mut manifold = Manifold::default();
         manifold.add_along(self.a, triangle, nearest, self.reach);
         let size = self.a.reach().min(triangle.core.reach());
         let is_on_triangle = |on_b: DVec3| facet.nearest(on_b).0.distance(on_b) <= 1e-3 * size;
+        // The way out of all of a large solid is no depth at a corner of the mesh: points have depths of their own.
+        let is_curved = matches!(self.a.core, Core::Cylinder { .. } | Core::Cone { .. } | Core::Ellipsoid { .. });
+        let is_deepest_known = is_curved || is_exact;
         let mut least = f64::INFINITY;
-        for touch in manifold.touches() {
+        for touch in manifold.touches().iter().filter(|touch| is_deepest_known || touch.key[0] != DEEPEST) {
             if is_on_triangle(touch.point - touch.normal * (0.5 * touch.gap)) {
                 self.gathered.push(self.contact(touch, facet));
                 least = least.min(touch.gap);
             }
         }
         // Ends of what is curved may not be where it is nearest.
-        if least > nearest.gap + DEEPER * size && is_on_triangle(nearest.on_b) {
+        let is_missed = if is_deepest_known { least > nearest.gap + DEEPER * size } else { least.is_infinite() };
+        if is_missed && is_on_triangle(nearest.on_b) {
             let point = 0.5 * (nearest.on_a + nearest.on_b);
             let key = [DEEPEST; 2];
             self.gathered.push(self.contact(&Touch { point, normal: nearest.normal, gap: nearest.gap, key }, facet));

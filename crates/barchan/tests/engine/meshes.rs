@@ -196,3 +196,42 @@ fn a_sheet_in_disorder_is_touched_as_it_is_in_order() {
     }
     assert!(count > 400, "{count}");
 }
+
+// ---------------------------------------------------------------- what falls on its faces
+
+/// A tetrahedron leans inwards on all its faces: what it rests on looks the other way, and nothing else does. It is held
+/// by a sheet, by a solid and by a surface as a polyhedron is.
+#[test]
+fn a_sharp_mesh_rests_on_whatever_it_falls_on() {
+    let corners = [DVec3::X, DVec3::Y, DVec3::Z, -0.75 * DVec3::ONE].map(|p| p * 0.04);
+    let sharp = Surface { vertices: corners.to_vec(), triangles: vec![[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]] };
+    let wide = [[-0.3, -0.3], [0.3, -0.3], [0.3, 0.3], [-0.3, 0.3]].map(|[x, y]| DVec3::new(x, y, 0.0));
+    let sheet = Surface { vertices: wide.to_vec(), triangles: vec![[0, 1, 2], [0, 2, 3]] };
+    let slab = DVec3::new(0.3, 0.3, 0.05);
+    let grounds = [
+        fixed(Shape::mesh(sheet), DVec3::ZERO),
+        fixed(Shape::cuboid(slab), DVec3::Z * -slab.z),
+        fixed(Shape::mesh(Surface::cuboid(slab)), DVec3::Z * -slab.z),
+    ];
+    for (k, ground) in (0..).zip(grounds) {
+        let mut random = random(11);
+        for _ in 0..5 {
+            let orientation = Some(turn(&mut random));
+            let body = BodySpec::new(Shape::mesh(sharp.clone()), DVec3::new(0.05, 0.02, 0.08));
+            let body = BodySpec { orientation, motion: Motion::Dynamic, ..body };
+            let mut simulation = start(&scene(0.5, vec![ground.clone(), body]));
+            let mut deepest = 0.0f64;
+            while simulation.world.time < 0.5 {
+                simulation.step().expect("a finite state");
+                let size = Shape::mesh(sharp.clone()).size();
+                deepest = simulation.contacts().gaps().iter().fold(deepest, |most, gap| most.max(-gap / size));
+            }
+            let bodies = &simulation.world.bodies;
+            let i = bodies.index_of(1).expect("the mesh");
+            let surface = bodies.shape()[i].surface().expect("a mesh");
+            let height = |p: &DVec3| (bodies.position[i] + bodies.orientation[i] * *p).z;
+            let lowest = surface.vertices.iter().map(height).fold(f64::INFINITY, f64::min);
+            assert!(deepest < 0.15 && lowest.abs() < 1e-4, "ground {k}, {orientation:?}: {deepest}, {lowest}");
+        }
+    }
+}
