@@ -17,7 +17,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "rods",
     summary: "cylinders and capsules are poured into a drum",
     parameters: &[
-        count("bodies", 400.0, "how many rods"),
+        count("bodies", 200.0, "how many rods"),
         length("radius", 5e-3, "of a rod, m"),
         length("aspect", 3.0, "length over diameter, more than 1"),
         friction(0.4),

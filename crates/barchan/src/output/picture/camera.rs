@@ -3,7 +3,7 @@
 use super::select::nth;
 use crate::comm::{Communicator, Reduction};
 use crate::shape::Shape;
-use crate::world::Bodies;
+use crate::world::{Bodies, Motion};
 use glam::{DMat3, DVec3, Vec3};
 
 /// Distance of the eye in units of the scene's radius: far enough to keep verticals calm.
@@ -29,6 +29,21 @@ impl Default for View {
     }
 }
 
+/// Vessels that make the picture larger by more than this are not shown whole.
+const MUCH: f64 = 3.0;
+/// What is flatter than this, the least of its three extents to the largest, is ground rather than a vessel.
+const FLAT: f64 = 0.3;
+
+/// Whether a body is a surface that may hold others, and hide them: a drum, a funnel, a bucket.
+pub(super) fn is_vessel(bodies: &Bodies, i: usize) -> bool {
+    let is_mesh = matches!(bodies.shape[i], Shape::Mesh(_)) && bodies.is_owned_and_bounded(i);
+    is_mesh && bodies.motion[i] != Motion::Dynamic && {
+        let [low, high] = box_of(bodies, i);
+        let size = high - low;
+        size.is_finite() && size.min_element() > FLAT * size.max_element()
+    }
+}
+
 /// The box that the picture must show.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
@@ -37,15 +52,25 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Around the spheres of all ranks but strays, and all containers.
+    /// Around the bodies of all ranks but strays, all containers, and vessels that are not much larger than what moves.
     pub(super) fn of(bodies: &Bodies, comm: &mut dyn Communicator) -> Self {
-        let Self { mut low, mut high } = spheres_extent(bodies, comm);
+        let Self { mut low, mut high } = bodies_extent(bodies, comm);
+        let mut vessels = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         for i in 0..bodies.len() {
             if let Shape::Container(_) = bodies.shape[i] {
                 for x in corners(bodies, i).into_iter().filter(|x| x.is_finite()) {
                     (low, high) = (low.min(x), high.max(x));
                 }
+            } else if is_vessel(bodies, i) {
+                let own = box_of(bodies, i);
+                vessels = [vessels[0].min(own[0]), vessels[1].max(own[1])];
             }
+        }
+        comm.all_reduce(Reduction::Min, vessels[0].as_mut());
+        comm.all_reduce(Reduction::Max, vessels[1].as_mut());
+        let all = [low.min(vessels[0]), high.max(vessels[1])];
+        if vessels[0].is_finite() && all[0].distance(all[1]) < MUCH * low.distance(high) {
+            (low, high) = all.into();
         }
         if low.cmple(high).all() && low.distance(high) > 0.0 {
             Self { low, high }
@@ -68,9 +93,9 @@ impl Extent {
     }
 }
 
-/// The bounds of the spheres, where a few that flew off do not count: nothing beyond three
+/// The bounds of the bodies, where a few that flew off do not count: nothing beyond three
 /// times the span between the first and the last percent.
-fn spheres_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
+fn bodies_extent(bodies: &Bodies, comm: &mut dyn Communicator) -> Extent {
     let visible = visible(bodies);
     let mut low = DVec3::INFINITY;
     let mut high = DVec3::NEG_INFINITY;

@@ -29,14 +29,18 @@ pub use colour::Colouring;
 pub use video::{UnknownVideo, VideoError, VideoKind, VideoOptions, write_video};
 
 use super::{OutputError, write_whole};
-use crate::comm::{Communicator, Solo};
+use crate::comm::{Communicator, Reduction, Solo};
 use crate::world::Bodies;
 use camera::{Camera, Extent};
+use glam::Vec3;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Samples a pixel along each axis.
 const SUPER: usize = 2;
+
+/// How much of a vessel is seen before what it holds.
+const GLASS: f32 = 0.25;
 
 /// Size and colours of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,11 +111,32 @@ fn draw(comm: &mut dyn Communicator, bodies: &Bodies, look: &Look, options: &Pic
     let width = options.width.max(1) as usize;
     let height = options.height.max(1) as usize;
     let camera = Camera::fit(&look.extent, &options.view, width * SUPER, height * SUPER);
-    let (mut balls, mut solids) = spheres::project(bodies, &camera, options.colour, look.scale);
-    let typical = spheres::Typical::of(&balls, &solids, &camera, comm);
+    let vessels = (0..bodies.len()).any(|i| camera::is_vessel(bodies, i));
+    let mut vessels = [f64::from(u8::from(vessels))];
+    comm.all_reduce(Reduction::Max, &mut vessels);
+    let within = layer(comm, bodies, (look, options, &camera), &|i| !camera::is_vessel(bodies, i));
+    // Vessels are glass, through which all else is seen.
+    let glass = if vessels[0] > 0.0 { layer(comm, bodies, (look, options, &camera), &|_| true) } else { None };
+    let (mut pixels, hits) = within?;
+    for (pixel, glass) in pixels.iter_mut().zip(glass.map(|glass| glass.0).unwrap_or_default()) {
+        *pixel = pixel.lerp(glass, GLASS);
+    }
+    lines::draw_containers(bodies, &camera, &hits, &mut pixels);
+    Some(pixels.iter().flat_map(|p| colour::encode(*p)).collect())
+}
+
+/// Draws those bodies of all ranks that are asked for, as colours and what every sample sees. Rank 0 gets it.
+fn layer(
+    comm: &mut dyn Communicator,
+    bodies: &Bodies,
+    (look, options, camera): (&Look, &PictureOptions, &Camera),
+    is_asked_for: &dyn Fn(usize) -> bool,
+) -> Option<(Vec<Vec3>, spheres::Hits)> {
+    let (mut balls, mut solids) = spheres::project(bodies, camera, (options.colour, look.scale), is_asked_for);
+    let typical = spheres::Typical::of(&balls, &solids, camera, comm);
     let rasterise = |balls: &[spheres::Ball], solids: &solids::Solids| {
-        let mut hits = spheres::rasterise(balls, &camera);
-        solids::rasterise(solids, &mut hits, &camera);
+        let mut hits = spheres::rasterise(balls, camera);
+        solids::rasterise(solids, &mut hits, camera);
         hits
     };
     let mut hits = rasterise(&balls, &solids);
@@ -119,10 +144,9 @@ fn draw(comm: &mut dyn Communicator, bodies: &Bodies, look: &Look, options: &Pic
         (balls, solids) = union::gather(comm, &balls, &solids, &hits)?;
         hits = rasterise(&balls, &solids);
     }
-    let backdrop = backdrop::Backdrop::new(bodies, &camera, &look.extent);
-    let mut pixels = shade::shade((&balls, &solids), &hits, &typical, &backdrop, &camera);
-    lines::draw_containers(bodies, &camera, &hits, &mut pixels);
-    Some(pixels.iter().flat_map(|p| colour::encode(*p)).collect())
+    let backdrop = backdrop::Backdrop::new(bodies, camera, &look.extent);
+    let pixels = shade::shade((&balls, &solids), &hits, &typical, &backdrop, camera);
+    Some((pixels, hits))
 }
 
 /// Draws the bodies into a PNG file, whole or not at all.
@@ -155,7 +179,7 @@ mod tests {
     use super::*;
     use crate::comm::threads;
     use crate::output::scratch::Scratch;
-    use crate::shape::{HalfSpace, Shape};
+    use crate::shape::{HalfSpace, Shape, Surface};
     use crate::world::{Body, Ownership};
     use glam::DVec3;
 
@@ -189,6 +213,22 @@ mod tests {
         let image = render(&pile(), &SMALL);
         assert_eq!(image.len(), 120 * 90 * 3);
         assert!(coloured(&image) > 1500, "{}", coloured(&image));
+    }
+
+    #[test]
+    fn what_is_in_a_vessel_is_seen_through_it_and_all_of_it_is_in_the_picture() {
+        let mut bodies = pile();
+        let open = coloured(&render(&bodies, &SMALL));
+        let wall = Surface::cuboid(DVec3::new(1.1, 1.1, 1.6));
+        bodies.push(Body::fixed(Shape::mesh(wall.clone()), DVec3::ZERO), 1.0);
+        let seen = coloured(&render(&bodies, &SMALL));
+        assert!(seen > open / 3, "{seen} of {open}");
+        let extent = Extent::of(&bodies, &mut Solo);
+        assert!(extent.high.z > 1.59 && extent.low.z < -1.59, "{extent:?}");
+        // Ground is no vessel.
+        let ground = wall.mapped(|p| DVec3::new(10.0 * p.x, 10.0 * p.y, 0.1 * p.z));
+        bodies.push(Body::fixed(Shape::mesh(ground), DVec3::ZERO), 1.0);
+        assert!(camera::is_vessel(&bodies, bodies.len() - 2) && !camera::is_vessel(&bodies, bodies.len() - 1));
     }
 
     #[test]

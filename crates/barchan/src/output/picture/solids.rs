@@ -273,7 +273,7 @@ mod tests {
             let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.3 * k as f64, 1.1 * k as f64, 0.2);
             bodies.push(Body::dynamic(Shape::cuboid(half), place).with_orientation(turn), 1.0);
         }
-        let (balls, solids) = spheres::project(&bodies, &camera, Colouring::Id, [0.0, 1.0]);
+        let (balls, solids) = spheres::project(&bodies, &camera, (Colouring::Id, [0.0, 1.0]), &|_| true);
         assert_eq!((balls.len(), solids.list.len(), solids.forms.len()), (0, 40, 1));
         let mut hits = spheres::rasterise(&balls, &camera);
         rasterise(&solids, &mut hits, &camera);

@@ -73,9 +73,15 @@ impl Ball {
     }
 }
 
-/// This rank's bodies before the camera, from front to back: spheres, and what is not round.
-pub(super) fn project(bodies: &Bodies, camera: &Camera, colouring: Colouring, scale: [f64; 2]) -> (Vec<Ball>, Solids) {
-    let visible = visible(bodies);
+/// Those of this rank's bodies before the camera that are asked for, from front to back: spheres, and what is not round.
+pub(super) fn project(
+    bodies: &Bodies,
+    camera: &Camera,
+    (colouring, scale): (Colouring, [f64; 2]),
+    is_asked_for: &dyn Fn(usize) -> bool,
+) -> (Vec<Ball>, Solids) {
+    let mut visible = visible(bodies);
+    visible.retain(|&i| is_asked_for(i));
     let values = colouring.values(bodies, &visible, scale);
     let mut looks = Looks::default();
     let worn: Vec<Worn> = visible.iter().map(|&i| looks.wear(&bodies.shape[i])).collect();
@@ -205,7 +211,7 @@ mod tests {
             let place = 2.0 * DVec3::new(random(), random(), random()) - 1.0;
             bodies.push(crate::world::Body::dynamic(crate::shape::Shape::sphere(0.02 + 0.3 * random()), place), 1.0);
         }
-        let (balls, _) = project(&bodies, &camera, Colouring::Id, [0.0, 1.0]);
+        let (balls, _) = project(&bodies, &camera, (Colouring::Id, [0.0, 1.0]), &|_| true);
         assert_eq!(balls.len(), 60);
         let hits = rasterise(&balls, &camera);
         for y in 0..60 {
