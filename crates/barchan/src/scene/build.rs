@@ -257,10 +257,17 @@ impl Scene {
     fn no_room(&self, index: usize, Crowded { placed, of }: Crowded) -> String {
         let fill = &self.fill[index];
         let entry = fill.assortment();
+        // The likely reason if nobody has found room.
+        let is_solid = |body: &BodySpec| matches!(&body.shape, Shape::Mesh(mesh) if mesh.has_inside());
+        let hint = if placed == 0 && self.body.iter().any(is_solid) {
+            ". A closed mesh is a solid: a vessel needs walls with a thickness, or an opening"
+        } else {
+            ""
+        };
         format!(
             "only {placed} of {of} {} found room in {} attempts each. They would fill {:.1} % of the box, and \
              placing at random stops at about 38 % for equal {}. Enlarge the box (min, max), lower count, \
-             {} or gap, or raise attempts",
+             {} or gap, or raise attempts{hint}",
             entry.nouns(),
             fill.attempts,
             100.0 * fill.volume_fraction(&Stock::new(&entry), self.seed, index),
@@ -342,6 +349,12 @@ mod tests {
         assert!(error.starts_with("scene \"scene\": fill[0]: only "), "{error}");
         assert!(error.contains("of 1000 spheres") && error.contains("52.4 %"), "{error}");
         assert!(error.contains("Enlarge the box"), "{error}");
+        // What is within a closed mesh is within a solid.
+        let mut scene = Scene::default();
+        scene.body.push(BodySpec::new(Shape::mesh(Surface::cuboid(DVec3::ONE)), DVec3::ZERO));
+        scene.fill.push(Fill { attempts: 50, ..Fill::new(-0.5 * DVec3::ONE, 0.5 * DVec3::ONE, 10, 0.05) });
+        let error = scene.build().unwrap_err().to_string();
+        assert!(error.contains("only 0 of 10") && error.contains("A closed mesh is a solid"), "{error}");
     }
 
     /// Slabs along one axis, cut at given places.
