@@ -110,6 +110,16 @@ impl Core<'_> {
 }
 
 impl Core<'_> {
+    /// The radius of a ball about the origin that holds it, found without a root: not the smallest.
+    #[inline]
+    pub(crate) fn bound(&self) -> f64 {
+        match *self {
+            Self::Cuboid { half } => half.element_sum(),
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius + half,
+            _ => self.reach(),
+        }
+    }
+
     /// Half of the edges of a box about the origin, along the axes of the core, that holds it.
     #[inline]
     pub fn extent(&self) -> DVec3 {

@@ -101,7 +101,7 @@ fn nearest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
 /// Whether the balls around them say enough.
 #[inline]
 fn is_far(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
-    let far = a.reach() + b.reach() + reach;
+    let far = a.core.bound() + a.rounding + b.core.bound() + b.rounding + reach;
     (b.position - a.position).length_squared() > far * far
 }
 

@@ -56,7 +56,7 @@ impl Standing {
     }
 
     fn stand(&self) -> Option<Stand<'_>> {
-        Some(Stand { solid: self.shape.solid()?, x: self.x, r: self.r, bound: self.shape.bounding_radius()? })
+        Some(Stand { solid: self.shape.solid()?, x: self.x, r: self.r, shape: &self.shape })
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn visit(
     reach: f64,
     found: &mut dyn FnMut(ContactPoint),
 ) {
-    if (a.x - point).dot(normal) > a.bound + reach {
+    if (a.x - point).dot(normal) > a.bound() + reach {
         return;
     }
     each_hull(a, |part, solid| {
@@ -38,7 +38,7 @@ pub(super) fn container(
         let (axis, side) = face.axis_and_side();
         let outward = turn * (DVec3::AXES[axis] * side);
         let limit = x.dot(outward) + container.half_extents[axis];
-        a.x.dot(outward) + a.bound > limit && low(a, outward) > limit
+        a.x.dot(outward) + a.bound() > limit && low(a, outward) > limit
     });
     if beyond {
         return;

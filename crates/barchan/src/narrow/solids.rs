@@ -13,15 +13,19 @@ pub(super) struct Stand<'a> {
     pub(super) solid: Solid<'a>,
     pub(super) x: DVec3,
     pub(super) r: DMat3,
-    /// The radius of a ball about x that holds it.
-    pub(super) bound: f64,
+    pub(super) shape: &'a Shape,
 }
 
 impl<'a> Stand<'a> {
     /// A shape at x, turned by q; `None` if it is unbounded.
     #[inline(always)]
     pub(super) fn new(shape: &'a Shape, x: DVec3, q: DQuat) -> Option<Self> {
-        Some(Self { solid: shape.solid()?, x, r: DMat3::from_quat(q), bound: shape.bounding_radius()? })
+        Some(Self { solid: shape.solid()?, x, r: DMat3::from_quat(q), shape })
+    }
+
+    /// The radius of a ball about its place that holds it.
+    pub(super) fn bound(&self) -> f64 {
+        self.shape.bounding_radius().unwrap_or(f64::INFINITY)
     }
 
     /// Calls `each` with every convex solid, and its number as [`keyed`] takes it; triangles are none.
