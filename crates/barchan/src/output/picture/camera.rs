@@ -30,8 +30,8 @@ impl Default for View {
 }
 
 /// Vessels that make the picture larger by more than this are not shown whole.
-const MUCH: f64 = 3.0;
-/// What is flatter than this, the least of its three extents to the largest, is ground rather than a vessel.
+const MUCH: f64 = 5.0;
+/// What is flatter than this, the least of its three extents to the middle one, is ground rather than a vessel.
 const FLAT: f64 = 0.3;
 
 /// Whether a body is a surface that may hold others, and hide them: a drum, a funnel, a bucket.
@@ -40,7 +40,8 @@ pub(super) fn is_vessel(bodies: &Bodies, i: usize) -> bool {
     is_mesh && bodies.motion[i] != Motion::Dynamic && {
         let [low, high] = box_of(bodies, i);
         let size = high - low;
-        size.is_finite() && size.min_element() > FLAT * size.max_element()
+        let middle = size.element_sum() - size.min_element() - size.max_element();
+        size.is_finite() && size.min_element() > FLAT * middle
     }
 }
 
