@@ -104,6 +104,7 @@ pub(super) fn visit(
 struct Search<'a, 'b> {
     a: &'a Placed<'b>,
     part: u32,
+    /// As the guest has them.
     home: DVec3,
     through: f64,
     outward: DVec3,
@@ -141,11 +142,14 @@ impl Search<'_, '_> {
         }
         let triangle = flat(facet.seen());
         // A triangle of a surface that looks at this one, and is through it in part or with all of it.
-        let is_through = lowest < 0.0 && lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE;
-        let along = self.out_of(&triangle, &facet);
-        if is_through && self.is_pressed(&triangle, &along, &facet) {
-            self.gather(&triangle, (&along, false), &facet);
-        } else if highest > 0.0 {
+        if lowest < 0.0 && lowest >= -self.through && self.outward.dot(facet.normal) < OPPOSITE {
+            let way_out = self.out_of(&triangle, &facet);
+            if self.is_pressed(&triangle, &way_out, &facet) {
+                self.gather(&triangle, (&way_out, false), &facet);
+                return;
+            }
+        }
+        if highest > 0.0 {
             self.solid(&triangle, &facet);
         }
     }

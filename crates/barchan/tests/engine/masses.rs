@@ -19,9 +19,9 @@ fn tetrahedron() -> Vec<DVec3> {
     [[0.0, 0.0, 0.0], [0.3, 0.02, 0.01], [0.05, 0.2, -0.02], [0.03, 0.06, 0.25]].map(DVec3::from_array).to_vec()
 }
 
-/// A prism over an L.
-fn corner() -> Surface {
-    let outline = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
+/// A prism over an L that is so high.
+pub(crate) fn corner(height: f64) -> Surface {
+    let outline = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, height], [0.0, height]];
     let mut surface = Surface::default();
     for z in [0.0, 1.0] {
         surface.vertices.extend(outline.map(|[x, y]| DVec3::new(x, y, z)));
@@ -37,9 +37,9 @@ fn corner() -> Surface {
     surface
 }
 
-/// The same as a mesh, cut into parts or not.
-fn corner_mesh(scale: f64, convex_parts: u32) -> Shape {
-    let Surface { vertices, triangles } = corner();
+/// A mesh, cut into parts or not.
+pub(crate) fn cut(surface: Surface, scale: f64, convex_parts: u32) -> Shape {
+    let Surface { vertices, triangles } = surface;
     Mesh::from(MeshText { file: None, vertices, triangles, scale, convex_parts }).into()
 }
 
@@ -70,7 +70,7 @@ fn forms() -> Vec<Shape> {
         Shape::polyhedron(tetrahedron()),
         Polyhedron::new(tetrahedron(), 0.02).into(),
         Polyhedron::from(PolyhedronText { file: None, points: tetrahedron(), scale: 2.0, margin: 0.05 }).into(),
-        corner_mesh(0.2, 0),
+        cut(corner(2.0), 0.2, 0),
         hammer(Overlaps::Once),
         hammer(Overlaps::Each),
     ]
@@ -192,8 +192,8 @@ fn bodies_stand_where_the_scene_has_put_them() {
     for shape in [
         Shape::polyhedron(tetrahedron()),
         Polyhedron::new(tetrahedron(), 0.02).into(),
-        corner_mesh(0.1, 0),
-        corner_mesh(0.1, 4),
+        cut(corner(2.0), 0.1, 0),
+        cut(corner(2.0), 0.1, 4),
         hammer(Overlaps::Once),
         hammer(Overlaps::Each),
     ] {
@@ -238,7 +238,9 @@ fn mass_that_is_given_counts_in_place_of_that_of_the_shape() {
         let turn = DMat3::from_quat(body.attitude());
         turn * tensor * turn.transpose()
     };
-    for shape in [Shape::sphere(0.2), Shape::polyhedron(tetrahedron()), corner_mesh(0.1, 0), hammer(Overlaps::Once)] {
+    for shape in
+        [Shape::sphere(0.2), Shape::polyhedron(tetrahedron()), cut(corner(2.0), 0.1, 0), hammer(Overlaps::Once)]
+    {
         let own = shape.moments().expect("a volume");
         let body = BodySpec { mass: Some(given), ..somewhere(shape) };
         let name = body.shape.name();

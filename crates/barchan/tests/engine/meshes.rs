@@ -1,22 +1,15 @@
 //! Bodies of triangles: what is open and moves, what is cut into convex parts, and floors whose triangles are in disorder.
 
 use super::heap::shapes;
+use super::masses::{self, cut};
 use super::pairs::{contacts, deepest, pair, random, turn};
+use super::shapes::{scene, start};
 use barchan::narrow::ContactPoint;
-use barchan::scene::{BodySpec, Scene, Time};
-use barchan::shape::{GivenMass, Mesh, MeshText, Shape, Solid, Surface};
+use barchan::scene::BodySpec;
+use barchan::shape::{GivenMass, Shape, Solid, Surface};
 use barchan::step::Simulation;
 use barchan::world::{Material, Motion};
 use barchan::{DQuat, DVec3};
-
-fn scene(friction: f64, body: Vec<BodySpec>) -> Scene {
-    let material = vec![Material { friction, ..Material::default() }];
-    Scene { material, body, time: Time { end: 1e9, ..Time::default() }, ..Scene::default() }
-}
-
-fn start(scene: &Scene) -> Simulation {
-    Simulation::from_scene(scene).expect("a sound scene")
-}
 
 fn run_until(simulation: &mut Simulation, time: f64) {
     while simulation.world.time < time {
@@ -83,32 +76,14 @@ fn an_open_mesh_that_moves_is_met_by_others() {
 
 /// A prism over an L along y, with the inner corner at (1, 1) in x and z.
 fn corner() -> Surface {
-    let outline = [[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
-    let mut surface = Surface::default();
-    for y in [1.0, 0.0] {
-        surface.vertices.extend(outline.map(|[x, z]| DVec3::new(x, y, z)));
-    }
-    for k in [4u32, 5, 0, 1] {
-        let next = (k + 1) % 6;
-        surface.triangles.extend([[3, next, k], [9, 6 + k, 6 + next]]);
-    }
-    for k in 0..6u32 {
-        let next = (k + 1) % 6;
-        surface.triangles.extend([[k, next, 6 + next], [k, 6 + next, 6 + k]]);
-    }
-    surface
-}
-
-fn cut_corner(scale: f64, convex_parts: u32) -> Shape {
-    let Surface { vertices, triangles } = corner();
-    Mesh::from(MeshText { file: None, vertices, triangles, scale, convex_parts }).into()
+    masses::corner(3.0).mapped(|p| DVec3::new(p.x, 1.0 - p.z, p.y))
 }
 
 /// A ball falls into the corner, which the hull would fill; the whole falls on the floor.
 #[test]
 fn a_mesh_of_convex_parts_is_touched_as_its_triangles_are() {
-    let small = cut_corner(0.1, 4);
-    for (scale, shape) in [(1.0, cut_corner(1.0, 4)), (0.1, small), (0.1, cut_corner(1.0, 4).scaled(0.1))] {
+    let small = cut(corner(), 0.1, 4);
+    for (scale, shape) in [(1.0, cut(corner(), 1.0, 4)), (0.1, small), (0.1, cut(corner(), 1.0, 4).scaled(0.1))] {
         assert_eq!(shape.faults(), []);
         assert!(matches!(shape.solid(), Some(Solid::Parts(parts)) if (2..=4).contains(&parts.len())));
         let own = shape.moments().expect("a volume");

@@ -15,12 +15,12 @@ fn floor() -> BodySpec {
     BodySpec::new(Shape::half_space(), DVec3::ZERO)
 }
 
-fn scene(friction: f64, body: Vec<BodySpec>) -> Scene {
+pub(crate) fn scene(friction: f64, body: Vec<BodySpec>) -> Scene {
     let material = vec![Material { friction, ..Material::default() }];
     Scene { material, body, time: Time { end: 1e9, ..Time::default() }, ..Scene::default() }
 }
 
-fn start(scene: &Scene) -> Simulation {
+pub(crate) fn start(scene: &Scene) -> Simulation {
     Simulation::from_scene(scene).expect("a sound scene")
 }
 
