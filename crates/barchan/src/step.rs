@@ -66,7 +66,6 @@ pub struct Simulation {
     assembly: Assembly,
     /// Whether contacts and assembly are those of one step.
     is_assembled: bool,
-    offsets: Vec<(u32, DVec3)>,
     workspace: Workspace,
     solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
@@ -85,11 +84,10 @@ pub struct Simulation {
 fn recovery_of<'a>(
     bodies: &'a Bodies,
     contacts: &'a Contacts,
-    offsets: &'a [(u32, DVec3)],
     options: &'a StepOptions,
     h: f64,
 ) -> Recovery<'a> {
-    let arms = ContactArms { bodies, contacts, offsets };
+    let arms = ContactArms { bodies, contacts };
     Recovery { arms, options: &options.contact, integrator: options.integrator, h }
 }
 
@@ -154,7 +152,6 @@ impl Simulation {
             is_started: false,
             assembly: Assembly::default(),
             is_assembled: false,
-            offsets: Vec::new(),
             workspace: Workspace::default(),
             solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
@@ -293,12 +290,6 @@ impl Simulation {
         let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
         let times = [self.h, self.options.integrator.ahead(self.h)];
         integrate::free_motion(&self.world, times, home, &mut self.free);
-        self.offsets.clear();
-        if let Some(domain) = self.domain.as_ref().filter(|_| self.contacts.has_general()) {
-            let pairs = self.contacts.pairs();
-            let offset = |&(i, shift)| (i, domain.contact_offset(pairs[i as usize], shift));
-            self.offsets.extend(self.contacts.shifts().iter().map(offset));
-        }
     }
 
     /// After it: contacts and assembly are the contact problem of this step.
@@ -308,7 +299,7 @@ impl Simulation {
         self.assembly.fill(&AssemblyInput {
             world: &self.world,
             free: &self.free,
-            arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets },
+            arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts },
             impacts: &self.impacts,
             integrator: self.options.integrator,
             options: &self.options.contact,

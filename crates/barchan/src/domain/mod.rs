@@ -313,16 +313,6 @@ impl Domain {
             let (s, t) = (rows.place(a).1, rows.place(b).1);
             shifts.push((i as u32, minus(t, s)));
         }
-        // A point near an image of A comes to A itself.
-        if contacts.has_general() {
-            for i in contacts.round()..contacts.len() {
-                let a = contacts.pairs()[i][0];
-                let (body, shift) = rows.place(a);
-                if a >= first {
-                    contacts.move_point(i, -self.periods.offset(minus(shift, rows.place(body).1)));
-                }
-            }
-        }
         contacts.set_shifts(shifts.iter().copied());
         contacts.map_bodies(|row| rows.place(row).0, first as usize);
         self.shift_scratch = shifts;

@@ -12,8 +12,6 @@ pub struct ContactArms<'a> {
     pub bodies: &'a Bodies,
     /// The contacts.
     pub contacts: &'a Contacts,
-    /// Offsets of bodies B of general contacts across a periodic border, ascending by contact.
-    pub offsets: &'a [(u32, DVec3)],
 }
 
 impl ContactArms<'_> {
@@ -21,13 +19,10 @@ impl ContactArms<'_> {
     #[inline]
     pub fn of(&self, contact: usize) -> [DVec3; 2] {
         let pair = self.contacts.pairs()[contact];
-        let Some(k) = contact.checked_sub(self.contacts.round()) else {
-            return round_arms(self.bodies, pair, self.contacts.normals().get(contact));
-        };
-        let point = self.contacts.general_points().get(k);
-        let [arm_a, arm_b] = pair.map(|j| point - self.bodies.position[j as usize]);
-        let offset = self.offsets.binary_search_by_key(&(contact as u32), |entry| entry.0);
-        [arm_a, offset.map_or(arm_b, |at| arm_b - self.offsets[at].1)]
+        match contact.checked_sub(self.contacts.round()) {
+            Some(k) => self.contacts.general_arms(k),
+            None => round_arms(self.bodies, pair, self.contacts.normals().get(contact)),
+        }
     }
 }
 

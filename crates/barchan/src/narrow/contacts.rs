@@ -5,8 +5,8 @@
 //! come first, then general ones (`barchan_cone::Geometry`), each section grouped by body A, ascending, in
 //! the order of the candidate pairs, a body's walls after its neighbours.
 //!
-//! The point of a round contact is where A's surface meets the normal and needs no memory; general
-//! contacts have theirs stored. When the next step's contacts are found, what identifies the old ones and
+//! The lever arms of a round contact follow from its normal and need no memory; general contacts have theirs
+//! stored. When the next step's contacts are found, what identifies the old ones and
 //! their impulses are kept beside them, for the warm start.
 
 use super::FeatureKey;
@@ -47,8 +47,8 @@ pub struct Contacts {
     pub(super) pairs: Vec<[u32; 2]>,
     pub(super) keys: Vec<FeatureKey>,
     pub(super) normals: ContactVec,
-    /// Points of the general contacts.
-    pub(super) points: ContactVec,
+    /// From the centres of bodies A and B to where they touch, for general contacts.
+    pub(super) arms: [ContactVec; 2],
     /// Distances between the surfaces; negative where they overlap. Known until the end of the step.
     pub(super) gaps: Vec<f64>,
     pub(super) impulses: ContactVec,
@@ -92,7 +92,7 @@ impl Contacts {
 
     /// How many are round; the general ones come after them.
     pub fn round(&self) -> usize {
-        self.len() - self.points.len()
+        self.len() - self.arms[0].len()
     }
 
     /// Bodies A and B of each contact.
@@ -110,9 +110,10 @@ impl Contacts {
         &self.normals
     }
 
-    /// Points of the general contacts, in their order.
-    pub fn general_points(&self) -> &ContactVec {
-        &self.points
+    /// Lever arms of the k-th general contact, from the centres of bodies A and B.
+    #[inline]
+    pub fn general_arms(&self, k: usize) -> [DVec3; 2] {
+        self.arms.each_ref().map(|arms| arms.get(k))
     }
 
     /// Distances between the surfaces before the step; negative where they overlap.
@@ -132,20 +133,13 @@ impl Contacts {
 
     /// Whether there are contacts of bodies that can move and are not round.
     pub(crate) fn has_general(&self) -> bool {
-        !self.points.is_empty()
+        !self.arms[0].is_empty()
     }
 
     /// Sets the shifts of contacts across a periodic border, ascending by contact.
     pub(crate) fn set_shifts(&mut self, shifts: impl Iterator<Item = ContactShift>) {
         self.shifts.clear();
         self.shifts.extend(shifts);
-    }
-
-    /// Moves the point of a general contact.
-    pub(crate) fn move_point(&mut self, contact: usize, offset: DVec3) {
-        if let Some(k) = contact.checked_sub(self.round()) {
-            self.points.set(k, self.points.get(k) + offset);
-        }
     }
 
     /// Shifts between the bodies of contacts across a periodic border, ascending by contact.
@@ -161,13 +155,12 @@ impl Contacts {
     /// A contact of a world of these bodies.
     pub fn get(&self, i: usize, bodies: &Bodies) -> Contact {
         let (pair, normal) = (self.pairs[i], self.normals.get(i));
-        let point = match i.checked_sub(self.round()) {
-            Some(k) => self.points.get(k),
-            None => {
-                let a = pair[0] as usize;
-                bodies.position[a] - normal * bodies.shape[a].bounding_radius().unwrap_or(0.0)
-            }
+        let a = pair[0] as usize;
+        let arm = match i.checked_sub(self.round()) {
+            Some(k) => self.arms[0].get(k),
+            None => -normal * bodies.shape[a].bounding_radius().unwrap_or(0.0),
         };
+        let point = bodies.position[a] + arm;
         Contact { bodies: pair, key: self.keys[i], point, normal, impulse: self.impulses.get(i) }
     }
 

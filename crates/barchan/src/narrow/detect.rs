@@ -3,14 +3,23 @@
 //! Contacts are counted first, so that every one has its place before any thread starts, and then written.
 //! What has at most one contact in closed form is cheap enough to be found twice, and most pairs are such;
 //! a manifold of several points is found once and kept until its place is known.
+//!
+//! Impulses that act at the middle of a step need the arms and normals of then: the point at which a curved body touches
+//! moves over it, and with the arms of the start a body that rocks on its belly gains energy. Shapes are therefore looked at
+//! where they will be half a step later at their present velocities, and gaps told as of the start, from which the present
+//! velocities lead to those that were found.
 
-use super::{ContactPoint, Contacts, FeatureKey, at_most_one, sphere_sphere, visit};
+use super::{ContactPoint, Contacts, FeatureKey, Poses, at_most_one, sphere_sphere, visit_at};
 use crate::broad::{Growth, Pairs, hull};
 use crate::shape::Shape;
 use crate::world::{Bodies, Ownership};
 use barchan_cone::ContactVec;
 use barchan_parallel::{CHUNK, Disjoint, exclusive_scan, for_chunks, reshape};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
+
+/// Pairs that move against each other by more than this part of the smaller one's size before impulses act are looked at
+/// where they are, lest they pass through each other.
+const FAR: f64 = 0.25;
 
 /// Decides which contacts of a world that is spread over ranks are this rank's.
 pub trait ContactAssignment: Sync {
@@ -27,8 +36,8 @@ pub struct Detection<'a> {
     pub walls: &'a [u32],
     /// How far bodies may come in the step.
     pub growth: Growth,
-    /// How far ahead in time normals are taken, with the present velocities: spheres that slide over each other
-    /// turn their normal in a step.
+    /// How far ahead in time normals and arms are taken, with the present velocities: spheres that slide over each
+    /// other turn their normal in a step, and bodies that roll are touched elsewhere.
     pub ahead: f64,
     /// Which contacts of bounded bodies are this rank's; all if there are no others. Contacts with walls
     /// belong to the rank that owns the body.
@@ -46,11 +55,16 @@ pub(crate) struct Scratch {
     manifolds: Vec<Vec<Found>>,
 }
 
-/// A point of a manifold.
+/// A contact as it is stored.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     pair: [u32; 2],
-    touch: ContactPoint,
+    key: FeatureKey,
+    normal: DVec3,
+    /// At the start of the step.
+    gap: f64,
+    /// From the centres of both bodies to where they touch.
+    arms: [DVec3; 2],
 }
 
 const TOUCHES_WALL: u32 = 1 << 31;
@@ -102,25 +116,61 @@ impl Detection<'_> {
     /// Bodies that can have one contact only, and have it within the margin, need no look at their
     /// velocities.
     #[inline(always)]
-    fn touches(&self, a: usize, b: usize, mut found: impl FnMut(ContactPoint)) {
+    fn touches(&self, a: usize, b: usize, mut found: impl FnMut(Found)) {
         if !self.moves(a, b) {
             return;
         }
+        let bodies = self.bodies;
         let margin = self.margin_of(a, b);
-        let are_spheres =
-            matches!((&self.bodies.shape[a], &self.bodies.shape[b]), (Shape::Sphere(_), Shape::Sphere(_)));
-        let mut found = |touch| found(if are_spheres { self.turned(a, b, touch) } else { touch });
-        if at_most_one(self.bodies, a, b) {
+        let [own, other] = [a, b].map(|j| &bodies.shape[j]);
+        let start = [a, b].map(|j| (bodies.position[j], bodies.orientation[j]));
+        let pair = [a as u32, b as u32];
+        if at_most_one(bodies, a, b) {
+            let are_spheres = matches!((own, other), (Shape::Sphere(_), Shape::Sphere(_)));
+            let mut found = |touch: ContactPoint| {
+                let ContactPoint { point, normal, gap, key } = if are_spheres { self.turned(a, b, touch) } else { touch };
+                found(Found { pair, key, normal, gap, arms: start.map(|(x, _)| point - x) });
+            };
             let mut done = false;
-            visit(self.bodies, a, b, margin, |touch| {
+            visit_at(own, other, &start, margin, |touch| {
                 done = true;
                 found(touch);
             });
-            if done {
-                return;
+            if !done {
+                visit_at(own, other, &start, margin + self.closing(a, b), found);
             }
+            return;
         }
-        visit(self.bodies, a, b, margin + self.closing(a, b), found);
+        let (poses, ahead) = self.poses(a, b);
+        let twist = |j: usize| [bodies.velocity[j], bodies.angular_velocity[j]];
+        visit_at(own, other, &poses, margin + self.closing(a, b), |touch| {
+            let ContactPoint { point, normal, gap, key } = touch;
+            let arms = poses.map(|(x, _)| point - x);
+            let [u, v] = [(a, arms[0]), (b, arms[1])].map(|(j, arm)| twist(j)[0] + twist(j)[1].cross(arm));
+            let gap = if ahead > 0.0 { gap - ahead * (u - v).dot(normal) } else { gap };
+            found(Found { pair, key, normal, gap, arms });
+        });
+    }
+
+    /// Where two bodies are looked at, and how far ahead in time that is.
+    #[inline]
+    fn poses(&self, a: usize, b: usize) -> (Poses, f64) {
+        let bodies = self.bodies;
+        let start = [a, b].map(|j| (bodies.position[j], bodies.orientation[j]));
+        let smaller = hull::measure(bodies, a).min(bodies.contact_size(b));
+        // A plane touches a ball always below its centre.
+        let is_round = matches!(bodies.shape[a], Shape::Sphere(_)) && bodies.is_wall(b);
+        let way = self.ahead / self.growth.h * self.closing(a, b);
+        if self.ahead == 0.0 || is_round || way > FAR * smaller {
+            return (start, 0.0);
+        }
+        let later = |j: usize| {
+            let (q, turn) = (bodies.orientation[j], self.ahead * bodies.angular_velocity[j]);
+            // The exponential map to third order: the angle is small.
+            let turned = (q + DQuat::from_vec4((0.5 * turn).extend(0.0)) * q).normalize();
+            (bodies.position[j] + self.ahead * bodies.velocity[j], if turn == DVec3::ZERO { q } else { turned })
+        };
+        ([later(a), later(b)], self.ahead)
     }
 
     /// The contact of two spheres with the normal that it will have a little later: what they move along their
@@ -154,9 +204,9 @@ impl Detection<'_> {
         if at_most_one(bodies, a, b) {
             self.touches(a, b, |_| count += 1);
         } else {
-            self.touches(a, b, |touch| {
+            self.touches(a, b, |found| {
                 count += 1;
-                manifolds.push(Found { pair: [a as u32, b as u32], touch });
+                manifolds.push(found);
             });
         }
         count
@@ -175,7 +225,7 @@ pub(crate) fn has_tensor(bodies: &Bodies, j: usize) -> bool {
 }
 
 /// Whether the contacts of a body are general: those of round bodies need no lever arms, and walls have theirs from
-/// the other body. What is neither has its points stored, also where it cannot move.
+/// the other body. What is neither has its arms stored, also where it cannot move.
 fn is_general(bodies: &Bodies, j: usize) -> bool {
     let is_solid = !matches!(bodies.shape[j], Shape::Sphere(_)) && !bodies.is_wall(j);
     has_tensor(bodies, j) || is_solid && bodies.ownership[j] != Ownership::Removed
@@ -187,7 +237,7 @@ struct Places<'a> {
     keys: Disjoint<'a, FeatureKey>,
     gaps: Disjoint<'a, f64>,
     normals: Disjoint<'a, f64>,
-    points: Disjoint<'a, f64>,
+    arms: [Disjoint<'a, f64>; 2],
     round: usize,
 }
 
@@ -197,20 +247,22 @@ impl Places<'_> {
     /// # Safety
     /// Place `i` exists and is written by one thread only.
     #[inline(always)]
-    unsafe fn write(&self, i: usize, pair: [u32; 2], touch: &ContactPoint) {
+    unsafe fn write(&self, i: usize, found: &Found) {
         // SAFETY: the caller's promise.
         unsafe {
-            self.pairs.write(i, pair);
-            self.keys.write(i, touch.key);
-            self.gaps.write(i, touch.gap);
+            self.pairs.write(i, found.pair);
+            self.keys.write(i, found.key);
+            self.gaps.write(i, found.gap);
             for component in 0..3 {
-                self.normals.write(ContactVec::flat_index(i, component), touch.normal[component]);
+                self.normals.write(ContactVec::flat_index(i, component), found.normal[component]);
             }
         }
         if let Some(k) = i.checked_sub(self.round) {
-            for component in 0..3 {
-                // SAFETY: as above.
-                unsafe { self.points.write(ContactVec::flat_index(k, component), touch.point[component]) };
+            for (column, arm) in self.arms.iter().zip(found.arms) {
+                for component in 0..3 {
+                    // SAFETY: as above.
+                    unsafe { column.write(ContactVec::flat_index(k, component), arm[component]) };
+                }
             }
         }
     }
@@ -294,7 +346,7 @@ impl Contacts {
         reshape(&mut self.keys, total);
         reshape(&mut self.gaps, total);
         self.normals.reshape(total);
-        self.points.reshape(general);
+        self.arms.iter_mut().for_each(|arms| arms.reshape(general));
         // No impulses yet: contacts are whole even if the step ends here.
         self.impulses.resize(total);
         let places = Places {
@@ -302,7 +354,7 @@ impl Contacts {
             keys: Disjoint::new(&mut self.keys),
             gaps: Disjoint::new(&mut self.gaps),
             normals: Disjoint::new(self.normals.flat_mut()),
-            points: Disjoint::new(self.points.flat_mut()),
+            arms: self.arms.each_mut().map(|arms| Disjoint::new(arms.flat_mut())),
             round,
         };
         let ([first_round, first_general], Scratch { kept, is_general, manifolds }) = (&self.start, &self.scratch);
@@ -316,16 +368,16 @@ impl Contacts {
                 for &b in near.iter().chain(walls) {
                     let pair = [a as u32, b];
                     let section = usize::from(has_general && (is_general[a] || is_general[b as usize]));
-                    let mut put = |touch: &ContactPoint| {
+                    let mut put = |found: &Found| {
                         // SAFETY: places from start[a] to start[a + 1] belong to body a alone.
-                        unsafe { places.write(next[section], pair, touch) };
+                        unsafe { places.write(next[section], found) };
                         next[section] += 1;
                     };
                     if at_most_one(detection.bodies, a, b as usize) {
-                        detection.touches(a, b as usize, |touch| put(&touch));
+                        detection.touches(a, b as usize, |found| put(&found));
                     } else {
                         while let Some(found) = manifolds.next_if(|found| found.pair == pair) {
-                            put(&found.touch);
+                            put(found);
                         }
                     }
                 }

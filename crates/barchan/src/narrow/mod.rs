@@ -34,7 +34,7 @@ pub use table::{handler, table};
 
 use crate::shape::{HalfSpace, Shape};
 use crate::world::Bodies;
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use solids::Stand;
 
 /// A contact point between two bodies, A and B.
@@ -50,38 +50,43 @@ pub struct ContactPoint {
     pub key: FeatureKey,
 }
 
-/// Calls `found` for every contact between bodies `a` and `b` with a gap up to `reach`.
+/// Where two bodies are looked at: their positions and orientations.
+pub type Poses = [(DVec3, DQuat); 2];
+
+/// Calls `found` for every contact between bodies `a` and `b`, where they are, with a gap up to `reach`.
 ///
 /// Which function does so for which two shapes is told by [`handler`], and for all of them by [`table()`]. Unbounded shapes
 /// stand second and never meet each other.
 #[inline(always)]
-pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {
-    let xa = bodies.position[a];
-    let xb = bodies.position[b];
-    match (&bodies.shape[a], &bodies.shape[b]) {
+pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, found: impl FnMut(ContactPoint)) {
+    let pose = |i: usize| (bodies.position[i], bodies.orientation[i]);
+    visit_at(&bodies.shape[a], &bodies.shape[b], &[pose(a), pose(b)], reach, found);
+}
+
+/// The same of two shapes in these poses.
+#[inline(always)]
+pub(super) fn visit_at(a: &Shape, b: &Shape, poses: &Poses, reach: f64, mut found: impl FnMut(ContactPoint)) {
+    let [(xa, _), (xb, turn)] = *poses;
+    match (a, b) {
         (Shape::Sphere(s), Shape::Sphere(t)) => sphere_sphere::visit(xa, s.radius, xb, t.radius, reach, found),
-        (Shape::Sphere(s), Shape::HalfSpace(_)) => {
-            sphere_half_space::visit(xa, s.radius, xb, bodies.orientation[b], reach, found);
-        }
+        (Shape::Sphere(s), Shape::HalfSpace(_)) => sphere_half_space::visit(xa, s.radius, xb, turn, reach, found),
         (Shape::Sphere(s), Shape::Container(c)) => {
-            sphere_container::visit(xa, s.radius, xb, bodies.orientation[b], c, reach, &mut found);
+            sphere_container::visit(xa, s.radius, xb, turn, c, reach, &mut found);
         }
-        _ => visit_others(bodies, a, b, reach, &mut found),
+        _ => visit_others(a, b, poses, reach, &mut found),
     }
 }
 
 /// The same where one of them is neither a sphere nor a wall.
 #[inline(never)]
-fn visit_others(bodies: &Bodies, a: usize, b: usize, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
-    let stand = |i: usize| Stand::new(&bodies.shape[i], bodies.position[i], bodies.orientation[i]);
-    let Some(own) = stand(a) else { return };
-    let xb = bodies.position[b];
-    let turn = bodies.orientation[b];
-    match &bodies.shape[b] {
-        Shape::HalfSpace(_) => planes::visit(&own, (xb, HalfSpace::normal(turn), 0), reach, found),
-        Shape::Container(container) => planes::container(&own, (xb, turn, container), reach, found),
+fn visit_others(a: &Shape, b: &Shape, poses: &Poses, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
+    let [(xa, qa), (xb, qb)] = *poses;
+    let Some(own) = Stand::new(a, xa, qa) else { return };
+    match b {
+        Shape::HalfSpace(_) => planes::visit(&own, (xb, HalfSpace::normal(qb), 0), reach, found),
+        Shape::Container(container) => planes::container(&own, (xb, qb, container), reach, found),
         _ => {
-            if let Some(other) = stand(b) {
+            if let Some(other) = Stand::new(b, xb, qb) {
                 solids::visit(&own, &other, reach, found);
             }
         }

@@ -79,8 +79,11 @@ impl Contacts {
             self.impulses = vectors(&self.impulses);
         }
         let general = || moved.iter().filter(|contact| contact.is_general);
-        let points: Vec<_> = general().map(|contact| self.points.get(contact.from as usize - round)).collect();
-        self.points = ContactVec::from_slice(&points);
+        let arms = [0, 1].map(|side| {
+            let arm = |contact: &Move| self.arms[side ^ usize::from(contact.is_reversed)].get(contact.from as usize - round);
+            ContactVec::from_slice(&general().map(arm).collect::<Vec<_>>())
+        });
+        self.arms = arms;
         if self.gaps.len() == self.pairs.len() {
             self.gaps = moved.iter().map(|contact| self.gaps[contact.from as usize]).collect();
         }
@@ -110,7 +113,7 @@ impl Contacts {
                 start[a + 1] += start[a];
             }
         }
-        if self.points.is_empty() {
+        if self.arms[0].is_empty() {
             self.start[1].clear();
         }
     }

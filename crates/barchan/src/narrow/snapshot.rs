@@ -19,7 +19,7 @@ impl Contacts {
             None => self.keys.iter().map(|key| [key.on_a, key.on_b]).collect::<Vec<_>>().pack_column(out),
         }
         self.normals.pack_column(out);
-        self.points.pack_column(out);
+        self.arms.iter().for_each(|arms| arms.pack_column(out));
         self.impulses.pack_column(out);
         self.shifts.pack_column(out);
         (self.received.len() as u64).pack(out);
@@ -41,7 +41,7 @@ impl Contacts {
             keys.map(|[on_a, on_b]| FeatureKey { on_a, on_b }).collect()
         };
         let normals = ContactVec::unpack_column(from)?;
-        let points = ContactVec::unpack_column(from)?;
+        let arms = [ContactVec::unpack_column(from)?, ContactVec::unpack_column(from)?];
         let impulses = ContactVec::unpack_column(from)?;
         let shifts: Vec<(u32, [i8; 3])> = Vec::unpack_column(from)?;
         let mut received = Vec::new();
@@ -51,9 +51,10 @@ impl Contacts {
             received.push((pair, FeatureKey { on_a, on_b }, from.take::<DVec3>()?));
         }
         let m = pairs.len();
-        let round = m.checked_sub(points.len())?;
+        let round = m.checked_sub(arms[0].len())?;
         let is_grouped = |section: &[[u32; 2]]| section.is_sorted_by_key(|pair| pair[0]);
-        let is_valid = [keys.len(), normals.len(), impulses.len()] == [m; 3]
+        let is_valid = arms[1].len() == arms[0].len()
+            && [keys.len(), normals.len(), impulses.len()] == [m; 3]
             && pairs.iter().chain(received.iter().map(|entry| &entry.0)).flatten().all(|&j| (j as usize) < bodies)
             && pairs.iter().all(|pair| (pair[0] as usize) < listed)
             && is_grouped(&pairs[..round])
@@ -63,7 +64,7 @@ impl Contacts {
         if !is_valid {
             return None;
         }
-        let mut contacts = Self { pairs, keys, normals, points, impulses, shifts, received, ..Self::default() };
+        let mut contacts = Self { pairs, keys, normals, arms, impulses, shifts, received, ..Self::default() };
         contacts.list_by_body(listed);
         Some(contacts)
     }

@@ -57,7 +57,7 @@ impl Simulation {
     pub(super) fn check_problem(&mut self) -> Result<(), StepError> {
         self.announce("count of contacts");
         let checked = self.check_range();
-        let recovery = recovery_of(&self.world.bodies, &self.contacts, &self.offsets, &self.options, self.h);
+        let recovery = recovery_of(&self.world.bodies, &self.contacts, &self.options, self.h);
         let Overlaps { sums: overlap, deep } = recovery.overlaps(&mut self.growths, &mut self.sums);
         let here = [self.world.bodies.owned_bounded_len(), self.contacts.len(), overlap.count, deep].map(|n| n as f64);
         let [_, bodies, contacts, count, deep, sum] =

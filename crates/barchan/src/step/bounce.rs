@@ -40,7 +40,7 @@ impl Simulation {
 
     /// Whether any contact of any rank closes.
     fn find_impacts(&mut self) -> bool {
-        let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets };
+        let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts };
         let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
         let mut closing = [self.impacts.find(&input) as f64];
         if let Some(domain) = &mut self.domain {
@@ -63,7 +63,7 @@ impl Simulation {
                 before.push(self.impacts.state(j as usize));
             }
         }
-        let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts, offsets: &self.offsets };
+        let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts };
         let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
         self.impacts.collide(&input);
         if let Some(domain) = &mut self.domain {

@@ -227,11 +227,8 @@ impl Simulation {
                 let mut velocity = bodies.velocity[a] - bodies.velocity[b];
                 if i >= round {
                     // What is not round moves by turning, too.
-                    let point = contacts.general_points().get(i - round);
-                    velocity += bodies.angular_velocity[a].cross(point - bodies.position[a]);
-                    if contacts.shift(i).is_none() {
-                        velocity -= bodies.angular_velocity[b].cross(point - bodies.position[b]);
-                    }
+                    let [arm_a, arm_b] = contacts.general_arms(i - round);
+                    velocity += bodies.angular_velocity[a].cross(arm_a) - bodies.angular_velocity[b].cross(arm_b);
                 } else if other.is_infinite() {
                     // Where it is touched a wall may move by turning.
                     velocity -=

@@ -104,6 +104,37 @@ fn what_is_dropped_askew_comes_to_rest_flat() {
     assert!(flat < 2e-3 && speed < 1e-4, "the box: {flat}, {speed}");
 }
 
+/// Nothing drives it, and nothing brakes what rolls: as it rocks, the point at which it touches wanders over it.
+#[test]
+fn an_ellipsoid_that_rocks_gains_no_energy() {
+    let cases = [
+        (DVec3::new(0.06, 0.05, 0.02), DQuat::from_axis_angle(DVec3::new(1.0, 0.3, 0.2).normalize(), 0.7)),
+        (DVec3::new(0.02, 0.07, 0.03), DQuat::from_axis_angle(DVec3::new(0.2, 0.5, 1.0).normalize(), 1.2)),
+        (DVec3::new(0.05, 0.05, 0.03), DQuat::from_axis_angle(DVec3::new(0.4, -1.0, 0.1).normalize(), 0.4)),
+    ];
+    for (radii, turn) in cases {
+        let body = BodySpec { orientation: Some(turn), ..BodySpec::new(Shape::ellipsoid(radii), DVec3::Z * 0.08) };
+        let mut simulation = start(&scene(0.4, vec![floor(), body]));
+        let energy = |simulation: &mut Simulation| {
+            let energy = simulation.energy();
+            energy.kinetic + energy.potential
+        };
+        // What it has beyond lying flat, once it has landed.
+        run_until(&mut simulation, 1.0);
+        let mass = 1.0 / simulation.world.bodies.inverse_mass()[at(&simulation, 1)];
+        let least = mass * G * radii.min_element();
+        let landed = energy(&mut simulation) - least;
+        let mut most = landed;
+        while simulation.world.time < 6.0 {
+            let soon = simulation.world.time + 0.01;
+            run_until(&mut simulation, soon);
+            most = most.max(energy(&mut simulation) - least);
+        }
+        assert!(landed > 0.02 * least, "{radii}: it has nothing to rock with: {landed}");
+        assert!(most < landed * 1.005, "{radii}: from {landed} to {most} J above rest");
+    }
+}
+
 // ---------------------------------------------------------------- what slides
 
 /// A floor of triangles, finely and unevenly cut.
