@@ -160,7 +160,7 @@ impl ConeProblem for Plain {
     fn project(&mut self, γ: &mut Vectors) {
         *γ = self.onto_cones(γ);
     }
-    fn gradient_at(&mut self, w: &Vectors, out: &mut Vectors) {
+    fn gradient_at(&mut self, _: &Vectors, w: &Vectors, out: &mut Vectors) {
         *out = self.velocities(w);
     }
     fn dot(&mut self, a: &Vectors, b: &Vectors) -> f64 {

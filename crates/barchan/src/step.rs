@@ -19,8 +19,10 @@ pub use snapshot::Snapshot;
 use crate::broad::{self, Aabb, BroadPhase, Growth, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::Domain;
-use crate::dynamics::{Assembly, AssemblyInput, ContactArms, Impacts, Recovery, integrate, recover};
-use crate::narrow::{ContactAssignment, Contacts, Detection};
+use crate::dynamics::{
+    Assembly, AssemblyInput, ContactArms, Impacts, JointInput, JointRows, Recovery, integrate, recover,
+};
+use crate::narrow::{Apart, ContactAssignment, Contacts, Detection};
 use crate::scene::{Location, Scene, SceneError};
 use crate::world::reorder::{ReorderScratch, morton_order};
 use crate::world::{Bodies, Drag, Energy, ExternalForce, Motion, Ownership, World};
@@ -56,6 +58,8 @@ pub struct Simulation {
     walls: Vec<u32>,
     pairs: Pairs,
     contacts: Contacts,
+    /// Bodies that cannot touch.
+    apart: Apart,
     /// Velocities at the end of the step without contacts.
     free: Vec<[DVec3; 2]>,
     impacts: Impacts,
@@ -69,6 +73,8 @@ pub struct Simulation {
     workspace: Workspace,
     solver: SolverFor<MatrixFree<'static>>,
     response: BodyVec,
+    /// Rows of joints.
+    joints: JointRows,
     /// By how much gaps are to grow, and the impulses that make them.
     growths: ContactScalars,
     recovery: ContactVec,
@@ -81,12 +87,7 @@ pub struct Simulation {
 }
 
 /// How overlaps of these contacts are removed.
-fn recovery_of<'a>(
-    bodies: &'a Bodies,
-    contacts: &'a Contacts,
-    options: &'a StepOptions,
-    h: f64,
-) -> Recovery<'a> {
+fn recovery_of<'a>(bodies: &'a Bodies, contacts: &'a Contacts, options: &'a StepOptions, h: f64) -> Recovery<'a> {
     let arms = ContactArms { bodies, contacts };
     Recovery { arms, options: &options.contact, integrator: options.integrator, h }
 }
@@ -146,6 +147,7 @@ impl Simulation {
             walls: Vec::new(),
             pairs: Pairs::default(),
             contacts: Contacts::default(),
+            apart: Apart::default(),
             free: Vec::new(),
             impacts: Impacts::default(),
             shared_impacts: SharedImpacts::default(),
@@ -155,6 +157,7 @@ impl Simulation {
             workspace: Workspace::default(),
             solver: SolverFor::<MatrixFree<'_>>::new(options.solver.name),
             response: BodyVec::default(),
+            joints: JointRows::default(),
             growths: ContactScalars::default(),
             recovery: ContactVec::default(),
             clock: StepClock::default(),
@@ -186,6 +189,7 @@ impl Simulation {
         self.timed(Stage::Solve, Self::solve);
         self.timed(Stage::Integrate, Self::plan_recovery);
         self.timed(Stage::Integrate, Self::advance);
+        self.timed(Stage::Integrate, Self::note_loads);
         self.timed(Stage::Integrate, Self::part_overlaps);
         self.report()
     }
@@ -267,6 +271,7 @@ impl Simulation {
     /// After it: `contacts` holds every contact that can act in this step.
     fn find_contacts(&mut self) {
         let bodies = &self.world.bodies;
+        self.apart.fill(&self.world.joints, bodies);
         {
             let assignment = self.domain.as_ref().map(|domain| domain.contact_assignment(bodies));
             let detection = Detection {
@@ -274,6 +279,7 @@ impl Simulation {
                 walls: &self.walls,
                 growth: self.growth,
                 ahead: self.options.integrator.ahead(self.h),
+                apart: &self.apart,
                 assignment: assignment.as_ref().map(|assignment| assignment as &dyn ContactAssignment),
             };
             self.contacts.detect(&detection, &mut self.pairs);
@@ -296,7 +302,13 @@ impl Simulation {
     fn assemble(&mut self) {
         let h = self.h;
         let force_speed = self.force_speed();
+        let integrator = self.options.integrator;
+        let periods = self.domain.as_ref().map(Domain::periods).unwrap_or_default();
+        self.joints.fill(&mut self.world, &JointInput { free: &self.free, integrator, h, periods });
+        // Bodies of joints are on every rank, and their rows are solved on the first.
+        let is_first = self.domain.as_ref().is_none_or(|domain| domain.rank() == 0);
         self.assembly.fill(&AssemblyInput {
+            joints: is_first.then_some(&self.joints),
             world: &self.world,
             free: &self.free,
             arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts },
@@ -341,11 +353,35 @@ impl Simulation {
         }
     }
 
+    /// After it: the rows of joints have the impulses that their loads of the step before would make.
+    fn start_joints(&mut self) {
+        let rows = self.contacts.joint_impulses();
+        rows.clear();
+        if self.assembly.has_rows() && self.options.solver.warm_start {
+            self.joints.starts(&self.world.joints, self.h, rows);
+        }
+    }
+
+    /// After it: every rank knows what joints have borne, and which of them have broken.
+    fn note_loads(&mut self) {
+        if self.world.joints.is_empty() {
+            return;
+        }
+        let impulses = self.contacts.joint_impulses();
+        impulses.resize(self.joints.len(), 0.0);
+        if let Some(domain) = &mut self.domain {
+            domain.reduce(Reduction::Sum, impulses);
+        }
+        self.joints.finish(&mut self.world.joints, &self.world.bodies, impulses, self.h);
+        impulses.clear();
+    }
+
     /// After it: the contacts have their impulses, and `response` the changes of velocity.
     fn solve(&mut self) {
         self.announce("solve");
         self.start_impulses();
         self.pace.fit_impulses(&mut self.contacts, self.h);
+        self.start_joints();
         let mut comm = self.domain.as_mut().and_then(Domain::problem_communicator);
         let comm = comm.as_mut().map(|comm| comm as &mut dyn ProblemCommunicator);
         let (pairs, normals, γ) = self.contacts.for_solve();

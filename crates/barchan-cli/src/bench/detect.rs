@@ -4,7 +4,7 @@ use super::{Context, Figures, figures, pool, settled};
 use crate::failure::Failure;
 use barchan::DVec3;
 use barchan::broad::{BroadPhaseName, Growth, Pairs, by_name, hull};
-use barchan::narrow::{Contacts, Detection};
+use barchan::narrow::{Apart, Contacts, Detection};
 use barchan::step::StepOptions;
 use barchan::world::World;
 use barchan::world::reorder::{ReorderScratch, morton_order};
@@ -31,7 +31,8 @@ pub(super) fn seconds(world: &World, options: &StepOptions, name: BroadPhaseName
         hull::compute(&world.bodies, growth, &mut hulls, &mut walls);
         broad.find(&hulls, &mut pairs);
         let middle = Instant::now();
-        let detection = Detection { bodies: &world.bodies, walls: &walls, growth, ahead: 0.0, assignment: None };
+        let (bodies, apart) = (&world.bodies, &Apart::default());
+        let detection = Detection { bodies, walls: &walls, growth, ahead: 0.0, apart, assignment: None };
         contacts.detect(&detection, &mut pairs);
         best.0 = best.0.min((middle - start).as_secs_f64());
         best.1 = best.1.min(middle.elapsed().as_secs_f64());

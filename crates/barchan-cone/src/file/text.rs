@@ -16,13 +16,15 @@
 //! end
 //! ```
 //!
-//! `slip-rounding` is the speed below which Coulomb's law is rounded off; without it the version is 2.
+//! `slip-rounding` is the speed below which Coulomb's law is rounded off; without it the version is 2. Files with rows that
+//! are not bilateral have version 4, and that speed always.
 //! A body is its inverse mass, its inverse inertia and its radius; a general one has six numbers of
 //! inertia (xx, yy, zz, xy, xz, yz) and the length in which its spin is measured. A contact is its bodies
 //! A and B, the normal, the friction and the bias. Those of general bodies come last and have the lever
 //! arms of A and of B as well, over the length of that body.
 //! A bilateral row, `row`, comes after the contacts: its bodies, its derivatives with respect to
-//! the velocity and the spin of the first and of the second, and its bias.
+//! the velocity and the spin of the first and of the second, and its bias. A limit, motor or spring, `bounded-row`, has the
+//! interval of its impulse (`-inf` and `inf` where it has no end) and its compliance behind that.
 //! Numbers are the shortest that read back to the same bits. The last line tells a whole file from
 //! one that was cut off within a number.
 
@@ -38,6 +40,9 @@ pub(crate) const HEADER_NAME: &str = "barchan-problem";
 const HEADER: &str = "barchan-problem 2";
 /// The same of files that have a slip rounding.
 const ROUNDED_HEADER: &str = "barchan-problem 3";
+
+/// The same of files that have rows with intervals or compliances.
+const BOUNDED_HEADER: &str = "barchan-problem 4";
 
 /// Why a file does not hold a problem.
 #[derive(Debug, thiserror::Error)]
@@ -84,8 +89,20 @@ impl ProblemRef<'_> {
     /// # Errors
     /// If `out` cannot be written to.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let is_rounded = self.slip_rounding != 0.0;
-        writeln!(out, "{}", if is_rounded { ROUNDED_HEADER } else { HEADER })?;
+        let is_bounded = |row: &Row| !row.is_bilateral() || row.compliance != 0.0;
+        let has_bounded = self.rows.iter().any(is_bounded);
+        let is_rounded = has_bounded || self.slip_rounding != 0.0;
+        writeln!(
+            out,
+            "{}",
+            if has_bounded {
+                BOUNDED_HEADER
+            } else if is_rounded {
+                ROUNDED_HEADER
+            } else {
+                HEADER
+            }
+        )?;
         writeln!(out, "bodies {}", self.bodies())?;
         writeln!(out, "contacts {}", self.contacts())?;
         writeln!(out, "rows {}", self.rows.len())?;
@@ -115,11 +132,16 @@ impl ProblemRef<'_> {
             writeln!(out)?;
         }
         for (row, bias) in self.rows.iter().zip(&self.bias.rows) {
-            write!(out, "row {} {}", row.bodies[0], row.bodies[1])?;
+            let keyword = if is_bounded(row) { "bounded-row" } else { "row" };
+            write!(out, "{keyword} {} {}", row.bodies[0], row.bodies[1])?;
             for derivative in row.jacobian.iter().flatten() {
                 write_numbers(out, &derivative.to_array())?;
             }
             write_numbers(out, &[*bias])?;
+            if is_bounded(row) {
+                write_numbers(out, &row.limits)?;
+                write_numbers(out, &[row.compliance])?;
+            }
             writeln!(out)?;
         }
         writeln!(out, "end")
@@ -142,7 +164,7 @@ impl Problem {
     pub fn read(input: impl BufRead, origin: &str) -> Result<Self, ProblemFileError> {
         let mut lines = Lines { input, origin, line: 0, text: String::new() };
         lines.next("the header")?;
-        let is_rounded = lines.text.trim_end() == ROUNDED_HEADER;
+        let is_rounded = [ROUNDED_HEADER, BOUNDED_HEADER].contains(&lines.text.trim_end());
         if lines.text.trim_end() != HEADER && !is_rounded {
             return Err(lines.fault(format!("expected \"{HEADER}\", found {:?}", lines.text.trim_end())));
         }
@@ -192,14 +214,19 @@ impl Problem {
         }
         let (mut rows, mut row_bias) = (Vec::new(), Vec::new());
         for _ in 0..bilateral {
-            lines.record("row", |fields| {
+            lines.either(["row", "bounded-row"], |is_bounded, fields| {
                 let bodies = [fields.body("A", bodies)?, fields.body("B", bodies)?];
                 let mut jacobian = [[DVec3::ZERO; 2]; 2];
                 for derivative in jacobian.iter_mut().flatten() {
                     *derivative = fields.vector("the derivatives of the row")?;
                 }
-                rows.push(Row { bodies, jacobian });
                 row_bias.push(fields.number("the bias")?);
+                let mut row = Row::bilateral(bodies, jacobian);
+                if is_bounded {
+                    row.limits = [fields.number("the lower limit")?, fields.number("the upper limit")?];
+                    row.compliance = fields.number("the compliance")?;
+                }
+                rows.push(row);
                 Ok(())
             })?;
         }

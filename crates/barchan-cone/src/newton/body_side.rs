@@ -99,7 +99,9 @@ impl BodySide {
         let bodies = self.body.len();
         self.roots.clear();
         self.roots.extend(self.body.iter().map(|&j| body_root(problem, j as usize)));
-        let pairs = unknowns().map(|pair| pair.map(|j| number[j as usize])).collect();
+        // The second side of a row of one body is nothing.
+        let place = |[a, b]: [u32; 2]| [number[a as usize], if a == b { NONE } else { number[b as usize] }];
+        let pairs = unknowns().map(place).collect();
         let origin = Origin { pairs, bodies };
         if self.origin == origin {
             return true;

@@ -72,7 +72,9 @@ impl NewtonProblem for MatrixFree<'_> {
         let (problem, m) = (self.problem, self.problem.contacts());
         let mut rows = Fold::default();
         for k in 0..problem.rows.len() {
-            let unknown = Unknown::Row { scale: self.ws.rows.diagonal[k] };
+            let row = &self.ws.rows.rows[k];
+            let unknown =
+                Unknown::Row { scale: self.ws.rows.diagonal[k], compliance: row.compliance, limits: row.limits };
             let mut out: [DVec3; M] = std::array::from_fn(|i| DVec3::new(write[i].rows[k], 0.0, 0.0));
             let fold = body(&unknown, std::array::from_fn(|i| DVec3::new(read[i].rows[k], 0.0, 0.0)), &mut out);
             (0..M).for_each(|i| write[i].rows[k] = out[i].x);

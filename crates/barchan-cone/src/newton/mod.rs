@@ -46,10 +46,14 @@ pub enum Unknown {
         /// Normal and mean tangential entry of the diagonal block of A.
         scale: [f64; 2],
     },
-    /// The impulse of a bilateral row: the first component of its vector; the others are nothing.
+    /// The impulse of a row: the first component of its vector; the others are nothing.
     Row {
         /// The diagonal entry of A.
         scale: f64,
+        /// Its own compliance, which the diagonal contains.
+        compliance: f64,
+        /// The interval in which it lies.
+        limits: [f64; 2],
     },
 }
 

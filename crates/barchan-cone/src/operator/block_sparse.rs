@@ -276,7 +276,7 @@ impl ConeProblem for BlockSparse<'_> {
         });
     }
 
-    fn gradient_at(&mut self, w: &Response, out: &mut ContactVec) {
+    fn gradient_at(&mut self, _: &ContactVec, w: &Response, out: &mut ContactVec) {
         self.shape_impulses(out);
         for (k, out) in out.blocks_mut().iter_mut().enumerate() {
             *out = self.gradient_block(w, self.bias(), k).store();
@@ -549,7 +549,7 @@ mod tests {
 
         problem = problem.to_general();
         let jacobian = [[DVec3::X, DVec3::ZERO], [-DVec3::X, DVec3::ZERO]];
-        problem.rows = vec![crate::Row { bodies: [0, 1], jacobian }];
+        problem.rows = vec![crate::Row::bilateral([0, 1], jacobian)];
         problem.bias.rows = vec![0.0];
         assert_eq!(Assembled::from_problem(&problem), Err(BadAssembled::Rows { rows: 1 }));
         problem.pairs[0] = [9, 2];

@@ -141,13 +141,13 @@ pub trait ConeProblem {
     fn project(&mut self, γ: &mut Self::Impulses);
 
     /// out ← Aγ + b, where `w` is the response of γ.
-    fn gradient_at(&mut self, w: &Self::Velocities, out: &mut Self::Impulses);
+    fn gradient_at(&mut self, γ: &Self::Impulses, w: &Self::Velocities, out: &mut Self::Impulses);
 
     /// out ← Aγ + b.
     fn gradient(&mut self, γ: &Self::Impulses, out: &mut Self::Impulses) {
         let mut w = Self::Velocities::default();
         self.respond_to(γ, &mut w);
-        self.gradient_at(&w, out);
+        self.gradient_at(γ, &w, out);
     }
 
     /// Scalar product.

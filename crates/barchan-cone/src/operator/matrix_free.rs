@@ -8,7 +8,7 @@ use crate::operator::communicator::{self, Comm, ProblemCommunicator};
 use crate::operator::cone_problem::{ConeProblem, Descent, DescentStep, Extrapolation, Metric};
 use crate::operator::contactwise::{self, BLOCK_CHUNK, Sums, scales};
 use crate::operator::kernels::{self, BODY_CHUNK, BodyLists, BodyPass, Pass, Scales, Step, Twist};
-use crate::problem::rows::{RowLists, RowStep, add_residual, descend_rows};
+use crate::problem::rows::{Row, RowLists, RowStep, add_residual, descend_rows};
 use crate::sweep::SweepSpace;
 use crate::{ContactScalars, ContactVec};
 use crate::{Criterion, Friction, ProblemRef, Residuals};
@@ -173,7 +173,8 @@ impl<'a> MatrixFree<'a> {
         let body =
             |range: Range<usize>| contactwise::projected_norm_squared(p.cones(), bias.blocks(), η, coulomb, range);
         let contacts = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, 0.0, body, |a, b| a + b);
-        let rows: f64 = bias.rows.iter().map(|b| (η * b) * (η * b)).sum();
+        let of_row = |(b, row): (&f64, &Row)| row.project(-η * b).powi(2);
+        let rows: f64 = bias.rows.iter().zip(&self.ws.rows.rows).map(of_row).sum();
         self.ws.norms = slots;
         let mut total = [contacts + rows];
         communicator::sum(&mut self.comm, &mut total);
@@ -206,7 +207,7 @@ impl<'a> MatrixFree<'a> {
         self.residuals_of(sums).by(criterion)
     }
 
-    /// The descent step of the bilateral rows.
+    /// The descent step of the rows.
     fn descend_rows(
         &self,
         from: &Extrapolation<'_, Self>,
@@ -234,10 +235,11 @@ impl<'a> MatrixFree<'a> {
     }
 
     /// out ← Aγ + b, where `w` is the response of γ.
-    pub(crate) fn gradient_of_response(&self, w: &BodyVec, out: &mut ContactVec) {
+    pub(crate) fn gradient_of_response(&self, γ: &ContactVec, w: &BodyVec, out: &mut ContactVec) {
         self.shape_impulses(out);
-        for (g, (row, b)) in out.rows.iter_mut().zip(self.ws.rows.rows.iter().zip(&self.bias().rows)) {
-            *g = row.velocity(&w.0) + b;
+        let rows = self.ws.rows.rows.iter().zip(&self.bias().rows).zip(&γ.rows);
+        for (g, ((row, b), λ)) in out.rows.iter_mut().zip(rows) {
+            *g = row.gradient(*λ, &w.0, *b);
         }
         let pass = self.pass(w);
         for_chunks_mut(out.blocks_mut(), BLOCK_CHUNK, |range, out| kernels::gradient_blocks(&pass, range, out));
@@ -405,10 +407,13 @@ impl ConeProblem for MatrixFree<'_> {
     fn project(&mut self, γ: &mut ContactVec) {
         let cones = self.problem.cones();
         for_chunks_mut(γ.blocks_mut(), BLOCK_CHUNK, |range, γ| contactwise::project_blocks(cones, range, γ));
+        for (λ, row) in γ.rows.iter_mut().zip(&self.ws.rows.rows) {
+            *λ = row.project(*λ);
+        }
     }
 
-    fn gradient_at(&mut self, w: &BodyVec, out: &mut ContactVec) {
-        self.gradient_of_response(w, out);
+    fn gradient_at(&mut self, γ: &ContactVec, w: &BodyVec, out: &mut ContactVec) {
+        self.gradient_of_response(γ, w, out);
     }
 
     fn dot(&mut self, a: &ContactVec, b: &ContactVec) -> f64 {
@@ -460,8 +465,13 @@ impl ConeProblem for MatrixFree<'_> {
                 pass.norm_of(j as usize, &w.0[j as usize], &mut norm);
             }
             step[0] += norm.iter().sum::<f64>();
-            comm.reduce(&mut step, &mut []);
         }
+        // What compliances give way.
+        for (k, row) in self.ws.rows.rows.iter().enumerate() {
+            let γ = from.γ.rows[k];
+            step[0] += row.compliance * (x.rows[k] - γ - (γ - from.γ_last.rows[k]) * from.β).powi(2);
+        }
+        communicator::sum(&mut comm, &mut step);
         self.ws.norms = slots;
         self.ws.values = values;
         self.comm = comm;
@@ -484,7 +494,7 @@ impl ConeProblem for MatrixFree<'_> {
         let body = |range: Range<usize>| kernels::residual_blocks(&pass, γ.blocks(), coulomb, range);
         let mut sums = fold_chunks(self.blocks(), BLOCK_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
-            add_residual(&mut sums, γ.rows[k], row.velocity(&w.0) + bias.rows[k], self.η);
+            add_residual(&mut sums, row, γ.rows[k], row.gradient(γ.rows[k], &w.0, bias.rows[k]), self.η);
         }
         self.ws.sums = slots;
         communicator::reduce(&mut self.comm, &mut sums, true);

@@ -51,7 +51,7 @@ impl MatrixFree<'_> {
         let mut g = ContactVec::default();
         let contacts = match around {
             Around::Errors => {
-                self.gradient_at(w, &mut g);
+                self.gradient_at(γ, w, &mut g);
                 let errors: Vec<f64> = (0..γ.len()).map(|i| self.error(i, γ.get(i), g.get(i))).collect();
                 let seeds = worst(&errors, most)?;
                 self.problem.neighbourhood(seeds, most)
@@ -62,7 +62,7 @@ impl MatrixFree<'_> {
                     return None;
                 }
                 let contacts = self.problem.neighbourhood(seeds, most);
-                self.gradient_at(w, &mut g);
+                self.gradient_at(γ, w, &mut g);
                 if self.residual_of(&contacts, γ, &g) <= tolerance {
                     return None;
                 }
@@ -254,7 +254,7 @@ mod tests {
         let (mut γ, mut w, mut g) = (problem.bias.clone(), BodyVec::default(), ContactVec::default());
         whole.project(&mut γ);
         whole.respond_to(&γ, &mut w);
-        whole.gradient_at(&w, &mut g);
+        whole.gradient_at(&γ, &w, &mut g);
         for around in [Around::Errors, Around::Heavy(1e-3)] {
             let patch = whole.patch(&γ, &w, around, 60).expect("a patch");
             assert!(patch.contacts.len() == 60 && patch.contacts.is_sorted(), "{around:?}");

@@ -1,7 +1,17 @@
-//! Bilateral rows: scalar constraints whose impulse may have either sign (S3 eq. 5).
+//! Rows: scalar constraints between two bodies, or of one (S3 eq. 5).
 //!
-//! A row is the gradient of a joint's constraint with respect to the motion of two bodies. In
-//! every solver its projection is the identity. Impulses of rows lie in [`ContactVec::rows`].
+//! A row is the gradient of a joint's constraint with respect to the motion of two bodies. Its impulse λ lies in an
+//! interval [lo, hi] that contains zero, and its velocity g = Jv + cλ + b answers as an interval asks: g = 0 inside,
+//! g ≥ 0 at the lower end, g ≤ 0 at the upper one. So there are
+//!
+//! | row | interval |
+//! |---|---|
+//! | bilateral: a joint | (−∞, ∞), where the projection is the identity |
+//! | a limit, which only pushes | [0, ∞) |
+//! | a motor or a brake of limited force | [−hτ, hτ] |
+//!
+//! The compliance c, where it is not zero, makes the row give way: a spring or a damper that is taken at the end of the
+//! step, as part of the diagonal of A. Impulses of rows lie in [`ContactVec::rows`].
 
 use crate::operator::contactwise::{ROUNDING, Sums};
 use crate::operator::kernels::{Twist, Wrench, symmetric_times};
@@ -13,13 +23,47 @@ use std::ops::Range;
 /// A scalar constraint on two bodies: its velocity is Σ jacobian·(v, ω) over both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The bodies.
+    /// The bodies. Twice the same if there is one only: its second derivatives are zero then.
     pub bodies: [u32; 2],
     /// Derivatives with respect to the velocity and the spin of each, in the world frame.
     pub jacobian: [[DVec3; 2]; 2],
+    /// The interval of the impulse, which contains zero.
+    pub limits: [f64; 2],
+    /// The compliance c: what is added to the diagonal of A.
+    pub compliance: f64,
 }
 
 impl Row {
+    /// A bilateral row: its impulse may have any value.
+    pub fn bilateral(bodies: [u32; 2], jacobian: [[DVec3; 2]; 2]) -> Self {
+        Self { bodies, jacobian, limits: [f64::NEG_INFINITY, f64::INFINITY], compliance: 0.0 }
+    }
+
+    /// Whether its impulse may have any value.
+    #[inline]
+    pub fn is_bilateral(&self) -> bool {
+        self.limits == [f64::NEG_INFINITY, f64::INFINITY]
+    }
+
+    /// The impulse of the interval that is nearest to λ. What is not a number stays.
+    #[inline(always)]
+    pub(crate) fn project(&self, λ: f64) -> f64 {
+        let [lo, hi] = self.limits;
+        if λ < lo {
+            lo
+        } else if λ > hi {
+            hi
+        } else {
+            λ
+        }
+    }
+
+    /// g = Jv + cλ + b.
+    #[inline(always)]
+    pub(crate) fn gradient(&self, λ: f64, w: &[Twist], bias: f64) -> f64 {
+        self.velocity(w) + self.compliance * λ + bias
+    }
+
     /// The row's velocity, from velocities v and spins σ = rω of all bodies. Needs a row of
     /// [`ProblemRef::scaled_row`], here and below.
     #[inline(always)]
@@ -39,13 +83,13 @@ impl Row {
         [v.x, v.y, v.z, s.x, s.y, s.z]
     }
 
-    /// The diagonal entry JM⁻¹Jᵀ.
+    /// The diagonal entry JM⁻¹Jᵀ + c.
     pub(crate) fn diagonal(&self, problem: &ProblemRef<'_>) -> f64 {
         let side = |k: usize| {
             let (r, [v, s]) = (self.response(k, problem), self.jacobian[k]);
             v.dot(DVec3::new(r[0], r[1], r[2])) + s.dot(DVec3::new(r[3], r[4], r[5]))
         };
-        side(0) + side(1)
+        side(0) + side(1) + self.compliance
     }
 }
 
@@ -90,6 +134,12 @@ impl RowLists {
         }
     }
 
+    /// The rows that act on body `j`, each with its side.
+    pub(crate) fn of(&self, j: usize) -> Vec<[u32; 2]> {
+        let entries = &self.entries[self.start[j] as usize..self.start[j + 1] as usize];
+        entries.iter().map(|entry| [entry / 2, entry % 2]).collect()
+    }
+
     /// Adds what rows with impulses λ do to body `j`: Jᵀλ, its moment with the sign of [`Wrench`].
     #[inline]
     pub(crate) fn add_wrench(&self, λ: &[f64], j: usize, sum: &mut Wrench) {
@@ -125,26 +175,31 @@ pub(crate) fn descend_rows(step: &RowStep<'_>, range: Range<usize>, x: &mut [f64
     let mut sums = Sums::default();
     for (x, k) in x.iter_mut().zip(range) {
         let (row, γ) = (&step.rows[k], step.γ[k]);
-        let u = row.velocity(step.w);
-        let g = u + step.bias.rows[k];
-        add_residual(&mut sums, γ, g, step.η);
+        let g = row.gradient(γ, step.w, step.bias.rows[k]);
+        add_residual(&mut sums, row, γ, g, step.η);
         let scale = step.scale.map_or(1.0, |s| s[k]);
         let y = γ + (γ - step.γ_last[k]) * step.β;
-        let g_y = g + (u - row.velocity(step.w_last)) * step.β;
-        *x = y - g_y / (step.lipschitz * scale);
+        let g_y = g + (g - row.gradient(step.γ_last[k], step.w_last, step.bias.rows[k])) * step.β;
+        *x = row.project(y - g_y / (step.lipschitz * scale));
         sums.step += scale * (*x - y) * (*x - y);
         sums.uphill -= scale * (*x - y) * (*x - γ);
     }
     sums
 }
 
-/// Adds the residuals of a row with impulse γ and velocity g: g should be zero.
-pub(crate) fn add_residual(sums: &mut Sums, γ: f64, g: f64, η: f64) {
-    sums.natural += η * g * (η * g) + γ * γ * ROUNDING * ROUNDING;
-    sums.dual = sums.dual.max(g.abs());
-    sums.complementarity += γ * g;
+/// Adds the residuals of a row with impulse γ and velocity g: zero within the interval, of the right sign at its ends.
+pub(crate) fn add_residual(sums: &mut Sums, row: &Row, γ: f64, g: f64, η: f64) {
+    let r = γ - row.project(γ - η * g);
+    sums.natural += r * r + γ * γ * ROUNDING * ROUNDING;
+    let [lo, hi] = row.limits;
+    // The way that is left to the end towards which g pushes; of an infinite one, the impulse itself.
+    let end = if g > 0.0 { lo } else { hi };
+    let slack = if end.is_finite() { γ - end } else { γ };
+    sums.dual = sums.dual.max(if end.is_finite() && slack == 0.0 { 0.0 } else { (r / η).abs() });
+    sums.primal = sums.primal.max(lo - γ).max(γ - hi);
+    sums.complementarity += slack * g;
     sums.work += γ * g;
-    sums.complementarity_max = sums.complementarity_max.max((γ * g).abs());
+    sums.complementarity_max = sums.complementarity_max.max((slack * g).abs());
 }
 
 impl ProblemRef<'_> {
@@ -162,11 +217,19 @@ impl ProblemRef<'_> {
     /// The first row that makes no sense, and why.
     pub(crate) fn bad_row(&self) -> Option<(usize, &'static str)> {
         self.rows.iter().enumerate().find_map(|(k, row)| {
-            let finite = row.jacobian.iter().flatten().all(|x| x.is_finite()) && self.bias.rows[k].is_finite();
-            let why = if row.bodies.iter().any(|&j| j as usize >= self.bodies()) || row.bodies[0] == row.bodies[1] {
-                "needs two different bodies of the problem"
-            } else if !finite {
+            let numbers = row.jacobian.iter().flatten().all(|x| x.is_finite()) && self.bias.rows[k].is_finite();
+            let is_alone = row.bodies[0] == row.bodies[1];
+            let [lo, hi] = row.limits;
+            let why = if row.bodies.iter().any(|&j| j as usize >= self.bodies())
+                || is_alone && row.jacobian[1] != [DVec3::ZERO; 2]
+            {
+                "needs two different bodies of the problem, or one and nothing on its second side"
+            } else if !numbers {
                 "all numbers must be finite"
+            } else if !(lo <= 0.0 && hi >= 0.0) {
+                "the interval of its impulse must contain zero"
+            } else if !(row.compliance >= 0.0 && row.compliance.is_finite()) {
+                "its compliance must be zero or more"
             } else if self.scaled_row(k).diagonal(self) <= 0.0 {
                 "no body that can move takes part in it"
             } else {

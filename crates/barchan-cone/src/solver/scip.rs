@@ -23,8 +23,9 @@
 //! associated law, where an outer loop takes five to ten times as many. Where it leads nowhere, the caller has that loop.
 //!
 //! Impulses γ = T⁻¹x lie inside their cones always. Residuals are those of γ with its own
-//! response. Bilateral rows have y = 0 and H = 1/δ, a slight compliance of the system alone:
-//! what it leaves of a row's velocity, the next step removes.
+//! response. Rows have y = 0 and H = 1/(δ + c), beside their own compliance a slight one of the system alone:
+//! what it leaves of a row's velocity, the next step removes. A row that leaves its interval is held at the end (H = 0) for
+//! as long as it is pressed against it.
 
 use super::jordan::{Cone, Scaling};
 use super::stopping::{Next, NotFinite, Stopping};
@@ -168,7 +169,7 @@ impl<I: Default, V: Default> Scip<I, V> {
         }
         problem.clear_impulses(&mut self.shift);
         problem.clear_velocities(&mut self.w);
-        problem.gradient_at(&self.w, &mut self.g);
+        problem.gradient_at(&self.shift, &self.w, &mut self.g);
         let size = AMPLE * mean_energy(problem, &self.g).sqrt();
         problem.map([], [&mut self.x, &mut self.y], |unknown, [], [x, y]| {
             let cone = Cone::of(unknown);
@@ -211,6 +212,13 @@ impl<I: Default, V: Default> Scip<I, V> {
                 Fold::default()
             });
             problem.project(&mut self.γ);
+            // Rows have no interior to stay in: they are where their intervals leave them.
+            problem.map([&self.γ], [&mut self.x], |unknown, [γ], [x]| {
+                if matches!(unknown, Unknown::Row { .. }) {
+                    *x = γ;
+                }
+                Fold::default()
+            });
             problem.respond_to(&self.γ, &mut self.w);
             report.operator_applications += 1;
             let (residuals, work) = problem.residuals(&self.γ, &self.w);
@@ -221,7 +229,7 @@ impl<I: Default, V: Default> Scip<I, V> {
                 if is_coulomb {
                     self.follow_slip(problem);
                 }
-                problem.gradient_at(&self.w, &mut self.g);
+                problem.gradient_at(&self.γ, &self.w, &mut self.g);
             }
             let is_better = if is_coulomb { residual < best.residual } else { worth.is_better_than(&best) };
             if is_better || next == Next::End(Status::Converged) {
@@ -291,8 +299,10 @@ impl<I: Default, V: Default> Scip<I, V> {
         let Self { x, y, g, h: [h0, h1], ρ, q, .. } = self;
         let fold = problem.map([x, y, g], [h0, h1, ρ, q], |unknown, [x, y, g], [h0, h1, ρ, q]| {
             let cone = Cone::of(unknown);
-            if let Unknown::Row { scale } = *unknown {
-                let h = 1.0 / (COMPLIANCE * scale);
+            if let Unknown::Row { scale, compliance, limits: [lo, hi] } = *unknown {
+                // What is pressed against an end of its interval stays there.
+                let is_held = x.x <= lo && g.x > 0.0 || x.x >= hi && g.x < 0.0;
+                let h = if is_held { 0.0 } else { 1.0 / (COMPLIANCE * scale + compliance) };
                 *h0 = DVec3::X * h;
                 *h1 = DVec3::ZERO;
                 *ρ = -g;
@@ -392,7 +402,7 @@ fn mean_energy<P: NewtonProblem>(problem: &mut P, b: &P::Impulses) -> f64 {
             let cone = Cone::of(unknown);
             Fold::of_sums([cone.unscale(b).length_squared() / scale(unknown, &cone), 1.0, 0.0, 0.0])
         }
-        Unknown::Row { scale } => Fold::of_sums([0.0, 0.0, b.x * b.x / scale, 1.0]),
+        Unknown::Row { scale, .. } => Fold::of_sums([0.0, 0.0, b.x * b.x / scale, 1.0]),
     });
     let [of_contacts, contacts, of_rows, rows] = fold.sums;
     (of_contacts + of_rows) / (contacts + rows).max(1.0)
@@ -405,6 +415,6 @@ fn scale(unknown: &Unknown, cone: &Cone) -> f64 {
             (normal / (μ * μ) + 2.0 * tangential) / 3.0
         }
         (Unknown::Contact { scale: [normal, _], .. }, _) => normal,
-        (Unknown::Row { scale }, _) => scale,
+        (Unknown::Row { scale, .. }, _) => scale,
     }
 }

@@ -9,6 +9,7 @@ mod matrix;
 pub mod one_contact;
 mod plan;
 mod round;
+mod rows;
 mod solve4;
 
 use crate::lanes::{F4, V4};
@@ -24,6 +25,7 @@ pub(crate) use matrix::RowSweeps;
 pub use matrix::RowsIterate;
 use plan::{Group, NONE, Plan};
 use rayon::prelude::*;
+use rows::{RowBlock, RowSweep};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -163,7 +165,9 @@ pub(crate) struct SweepSpace {
     /// The rest, of general contacts.
     details: Details,
     sums: Vec<Sums>,
-    /// On how many ranks contacts act on each shared body, and where it was before the sweep.
+    /// Joints, limits and motors.
+    rows: RowBlock,
+    /// On how many ranks contacts and rows act on each shared body, and where it was before the sweep.
     parts: Vec<f64>,
     shared_start: Vec<Twist>,
 }
@@ -307,6 +311,9 @@ impl MatrixFree<'_> {
         values.resize(comm.shared().len(), [0.0; 6]);
         // A body is in use where one of its records is.
         plan.mark_bodies_in_use(self.problem.bodies());
+        for &j in self.problem.rows.iter().flat_map(|row| &row.bodies) {
+            plan.body_in_use[j as usize] = true;
+        }
         for (value, &j) in values.iter_mut().zip(comm.shared()) {
             value[0] = f64::from(u8::from(plan.body_in_use[j as usize]));
         }
@@ -343,25 +350,26 @@ impl MatrixFree<'_> {
         }
     }
 
-    /// The sweep over bilateral rows: exact scalar solves, in order, after all contacts.
+    /// Makes ready the block of rows. Bodies that several ranks act on have their shares of the mass.
+    fn prepare_rows(&mut self) {
+        let mut block = std::mem::take(&mut self.ws.sweep.rows);
+        let shared = self.comm.as_ref().map_or(&[][..], |comm| comm.shared());
+        let parts = &self.ws.sweep.parts;
+        let share = |j: u32| shared.binary_search(&j).map_or(1.0, |k| parts[k]);
+        block.prepare(&self.problem, &self.ws.rows, share);
+        self.ws.sweep.rows = block;
+    }
+
+    /// The sweep over rows, after all contacts.
     fn sweep_rows(&mut self, present: &SweepIterate, last: &mut SweepIterate, β: f64) -> Sums {
-        let (problem, diagonal) = (self.problem, &self.ws.rows.diagonal);
-        let mut sums = Sums::default();
-        for (k, row) in self.ws.rows.rows.iter().enumerate() {
-            let γ = present.rows[k];
-            let y = γ + (γ - last.rows[k]) * β;
-            let g = row.velocity(&last.w) + self.bias().rows[k];
-            let d = -g / diagonal[k];
-            last.rows[k] = y + d;
-            for side in 0..2 {
-                let response = row.response(side, &problem);
-                let to = &mut last.w[row.bodies[side] as usize];
-                (0..6).for_each(|k| to[k] += d * response[k]);
-            }
-            sums.step += diagonal[k] * d * d;
-            sums.uphill -= diagonal[k] * d * (y + d - γ);
-            sums.natural += d * d;
+        if self.problem.rows.is_empty() {
+            return Sums::default();
         }
+        let mut block = std::mem::take(&mut self.ws.sweep.rows);
+        let (lists, bias) = (&self.ws.rows, &self.bias().rows[..]);
+        let from = RowSweep { lists, bias, present: &present.rows, β, η: self.η };
+        let sums = block.sweep(&from, &mut last.rows, &mut last.w);
+        self.ws.sweep.rows = block;
         sums
     }
 }
@@ -393,6 +401,7 @@ impl Relaxation for MatrixFree<'_> {
         space.plan.fill(&self.problem, [&lists.first, &lists.first_general], order);
         self.ws.sweep = space;
         self.split_masses(borders);
+        self.prepare_rows();
         self.gather_contacts();
     }
 
@@ -480,8 +489,8 @@ impl Relaxation for MatrixFree<'_> {
         let mut sums = fold_chunks(pass.lanes.len(), BODY_CHUNK, &mut slots, Sums::default(), body, Sums::add);
         self.ws.sweep.sums = slots;
         for (k, row) in self.ws.rows.rows.iter().enumerate() {
-            let g = row.velocity(&iterate.w) + self.bias().rows[k];
-            add_residual(&mut sums, iterate.rows[k], g, self.η);
+            let γ = iterate.rows[k];
+            add_residual(&mut sums, row, γ, row.gradient(γ, &iterate.w, self.bias().rows[k]), self.η);
         }
         self.agreed(&mut sums, criterion)
     }

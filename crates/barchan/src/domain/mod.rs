@@ -187,6 +187,11 @@ impl Domain {
         self.comm.rank()
     }
 
+    /// How space repeats itself.
+    pub fn periods(&self) -> Periods {
+        self.periods
+    }
+
     /// How many ranks there are.
     pub fn ranks(&self) -> usize {
         self.comm.size()

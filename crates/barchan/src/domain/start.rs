@@ -39,10 +39,13 @@ pub(super) fn cannot_divide(scene: &Scene) -> impl Fn(PartitionError) -> SceneEr
     }
 }
 
-/// Single bodies that are too large for neighbours, so that every rank has them.
+/// Single bodies that are too large for neighbours, or that joints hold, so that every rank has them.
 pub(super) fn large_bodies(scene: &Scene, partition: &dyn Partition) -> Vec<u64> {
     let large = |radius: &Option<f64>| radius.is_some_and(|radius| partition.is_large(radius));
-    (0..).zip(scene.single_radii()).filter(|(_, radius)| large(radius)).map(|(id, _)| id).collect()
+    let joined = scene.joined_bodies();
+    let is_global =
+        |(id, radius): &(u64, Option<f64>)| large(radius) || radius.is_some() && joined.binary_search(id).is_ok();
+    (0..).zip(scene.single_radii()).filter(is_global).map(|(id, _)| id).collect()
 }
 
 /// Whether so many ranks may divide space anew during the run.

@@ -10,11 +10,11 @@
 //! Bounces are over before that (`impact.rs`).
 
 use super::arms::{ContactArms, relative_velocity};
-use super::{ContactOptions, Impacts, Integrator};
+use super::{ContactOptions, Impacts, Integrator, JointRows};
 use crate::narrow::{Contacts, has_tensor};
 use crate::world::{Bodies, World};
 use barchan_cone::lanes::LANES;
-use barchan_cone::{ContactScalars, ContactVec, Geometry, ProblemRef, Symmetric};
+use barchan_cone::{ContactScalars, ContactVec, Geometry, ProblemRef, Row, Symmetric};
 use barchan_parallel::{CHUNK, for_chunks_mut};
 use glam::{DMat3, DVec3};
 
@@ -27,6 +27,7 @@ pub struct Assembly {
     inverse_mass: Vec<f64>,
     geometry: Geometry,
     friction: ContactScalars,
+    rows: Vec<Row>,
     bias: ContactVec,
     slip_rounding: f64,
 }
@@ -40,6 +41,8 @@ pub struct AssemblyInput<'a> {
     pub free: &'a FreeMotion,
     /// The contacts and their lever arms.
     pub arms: ContactArms<'a>,
+    /// The rows of joints, where they are solved on this rank.
+    pub joints: Option<&'a JointRows>,
     /// What impacts have done to bodies.
     pub impacts: &'a Impacts,
     /// How positions follow from velocities.
@@ -94,6 +97,12 @@ impl Assembly {
                 bias[block].set_lane(lane, û - normals.get(i) * target);
             }
         });
+        self.rows.clear();
+        self.bias.rows.clear();
+        if let Some(joints) = from.joints {
+            self.rows.extend_from_slice(&joints.rows);
+            self.bias.rows.extend_from_slice(&joints.bias);
+        }
         self.fill_geometry(from);
     }
 
@@ -107,11 +116,14 @@ impl Assembly {
         inverse_inertia.extend(bodies.inverse_inertia.iter().map(|i| i.x));
         tensors.clear();
         arms.shape(contacts.round(), contacts.len());
-        if !contacts.has_general() {
+        if !contacts.has_general() && self.rows.is_empty() {
             return;
         }
         for j in (0..bodies.len()).filter(|&j| has_tensor(bodies, j)) {
             tensors.push(j as u32, world_inverse_inertia(bodies, j));
+        }
+        if !contacts.has_general() {
+            return;
         }
         for i in arms.start()..contacts.len() {
             let (n, pair) = (contacts.normals().get(i), contacts.pairs()[i]);
@@ -129,6 +141,11 @@ impl Assembly {
         }
     }
 
+    /// Whether there are rows of joints to solve here.
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
     /// The problem that was assembled from these contacts.
     pub fn problem<'a>(&'a self, contacts: &'a Contacts) -> ProblemRef<'a> {
         self.with(contacts.pairs(), contacts.normals())
@@ -136,9 +153,9 @@ impl Assembly {
 
     /// The same from pairs and normals of the contacts.
     pub(crate) fn with<'a>(&'a self, pairs: &'a [[u32; 2]], normals: &'a ContactVec) -> ProblemRef<'a> {
-        let Self { inverse_mass, geometry, friction, bias, slip_rounding } = self;
+        let Self { inverse_mass, geometry, friction, rows, bias, slip_rounding } = self;
         let slip_rounding = *slip_rounding;
-        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows: &[], bias, slip_rounding }
+        ProblemRef { inverse_mass, geometry, pairs, normals, friction, rows, bias, slip_rounding }
     }
 }
 

@@ -111,7 +111,7 @@ fn turned(q: DQuat, angle: DVec3) -> DQuat {
 /// Angular momentum L = Iω stays, and ω follows from it as the body turns: that is the
 /// gyroscopic term. The turn is taken with ω at the middle of the step.
 #[inline]
-fn turn(q: DQuat, w: DVec3, inverse_inertia: DVec3, h: f64) -> (DQuat, DVec3) {
+pub(super) fn turn(q: DQuat, w: DVec3, inverse_inertia: DVec3, h: f64) -> (DQuat, DVec3) {
     if inverse_inertia.x == inverse_inertia.y && inverse_inertia.y == inverse_inertia.z {
         return (turned(q, h * w), w);
     }

@@ -126,6 +126,11 @@ impl Contacts {
         &self.impulses
     }
 
+    /// Impulses of the rows of joints, while a step is solved.
+    pub(crate) fn joint_impulses(&mut self) -> &mut Vec<f64> {
+        &mut self.impulses.rows
+    }
+
     /// What a solve reads and writes: pairs and normals, and the impulses.
     pub(crate) fn for_solve(&mut self) -> (&[[u32; 2]], &ContactVec, &mut ContactVec) {
         (&self.pairs, &self.normals, &mut self.impulses)

@@ -9,7 +9,7 @@
 //! where they will be half a step later at their present velocities, and gaps told as of the start, from which the present
 //! velocities lead to those that were found.
 
-use super::{ContactPoint, Contacts, FeatureKey, Poses, at_most_one, sphere_sphere, visit_at};
+use super::{Apart, ContactPoint, Contacts, FeatureKey, Poses, at_most_one, sphere_sphere, visit_at};
 use crate::broad::{Growth, Pairs, hull};
 use crate::shape::Shape;
 use crate::world::{Bodies, Ownership};
@@ -39,6 +39,8 @@ pub struct Detection<'a> {
     /// How far ahead in time normals and arms are taken, with the present velocities: spheres that slide over each
     /// other turn their normal in a step, and bodies that roll are touched elsewhere.
     pub ahead: f64,
+    /// Bodies that cannot touch each other.
+    pub apart: &'a Apart,
     /// Which contacts of bounded bodies are this rank's; all if there are no others. Contacts with walls
     /// belong to the rank that owns the body.
     pub assignment: Option<&'a dyn ContactAssignment>,
@@ -105,10 +107,11 @@ impl Detection<'_> {
         outwards(a, reach_a) + outwards(b, reach_b)
     }
 
-    /// Whether one of two bodies can move.
+    /// Whether one of two bodies can move, and they can touch.
     #[inline(always)]
     fn moves(&self, a: usize, b: usize) -> bool {
-        (self.bodies.inverse_mass[a] != 0.0) | (self.bodies.inverse_mass[b] != 0.0)
+        ((self.bodies.inverse_mass[a] != 0.0) | (self.bodies.inverse_mass[b] != 0.0))
+            && !self.apart.holds(self.bodies, a, b)
     }
 
     /// Calls `found` for every contact between two bodies, unless neither can move.
@@ -128,7 +131,8 @@ impl Detection<'_> {
         if at_most_one(bodies, a, b) {
             let are_spheres = matches!((own, other), (Shape::Sphere(_), Shape::Sphere(_)));
             let mut found = |touch: ContactPoint| {
-                let ContactPoint { point, normal, gap, key } = if are_spheres { self.turned(a, b, touch) } else { touch };
+                let ContactPoint { point, normal, gap, key } =
+                    if are_spheres { self.turned(a, b, touch) } else { touch };
                 found(Found { pair, key, normal, gap, arms: start.map(|(x, _)| point - x) });
             };
             let mut done = false;

@@ -4,6 +4,7 @@
 //! order of the candidate pairs: grouped by body A, ascending, a body's walls after its
 //! neighbours.
 
+mod apart;
 mod balls;
 mod clearance;
 pub mod contacts;
@@ -23,6 +24,7 @@ mod sphere_sphere;
 mod table;
 mod triangles;
 
+pub use apart::Apart;
 pub(crate) use clearance::Standing;
 pub(crate) use contacts::ContactShift;
 pub use contacts::{Contact, Contacts};

@@ -80,7 +80,8 @@ impl Contacts {
         }
         let general = || moved.iter().filter(|contact| contact.is_general);
         let arms = [0, 1].map(|side| {
-            let arm = |contact: &Move| self.arms[side ^ usize::from(contact.is_reversed)].get(contact.from as usize - round);
+            let arm =
+                |contact: &Move| self.arms[side ^ usize::from(contact.is_reversed)].get(contact.from as usize - round);
             ContactVec::from_slice(&general().map(arm).collect::<Vec<_>>())
         });
         self.arms = arms;

@@ -48,6 +48,16 @@ impl Periods {
         self.high - self.low
     }
 
+    /// A difference of two places, by the shortest way.
+    #[inline]
+    pub fn shortest(&self, mut offset: DVec3) -> DVec3 {
+        for axis in (0..3).filter(|&axis| self.repeats(axis)) {
+            let length = self.high[axis] - self.low[axis];
+            offset[axis] -= length * (offset[axis] / length).round();
+        }
+        offset
+    }
+
     /// The offset that a number of periods is.
     #[inline]
     pub fn offset(&self, shift: [i8; 3]) -> DVec3 {

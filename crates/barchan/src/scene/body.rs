@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "BodyText")]
 pub struct BodySpec {
+    /// By which joints and tables call it; may be empty.
+    pub name: String,
     /// Shape in the body frame.
     pub shape: Shape,
     /// Where the origin of the shape is at time zero, m. That is the centre of mass, but of polyhedra, meshes and
@@ -52,6 +54,7 @@ impl BodySpec {
     pub fn new(shape: Shape, position: DVec3) -> Self {
         let motion = default_motion(&shape);
         Self {
+            name: String::new(),
             shape,
             position,
             orientation: None,
@@ -115,6 +118,8 @@ fn default_motion(shape: &Shape) -> Motion {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BodyText {
+    #[serde(default)]
+    name: String,
     shape: Shape,
     #[serde(default)]
     position: DVec3,
@@ -141,6 +146,7 @@ impl From<BodyText> for BodySpec {
     fn from(text: BodyText) -> Self {
         Self {
             motion: text.motion.unwrap_or_else(|| default_motion(&text.shape)),
+            name: text.name,
             shape: text.shape,
             position: text.position,
             orientation: text.orientation,

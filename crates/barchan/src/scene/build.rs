@@ -109,6 +109,7 @@ impl Scene {
         // What a fill must keep clear of.
         let mut there = Obstacles::default();
         self.add_single_bodies(&mut world, &share, &mut there);
+        self.add_joints(&mut world);
         let mut id = self.body.len() as u64;
         for (i, lattice) in self.lattice.iter().enumerate() {
             let stock = Stock::new(&lattice.assortment());
@@ -185,7 +186,7 @@ impl Scene {
     }
 
     /// A single body as the world keeps it.
-    fn settled(&self, spec: &BodySpec) -> Placement {
+    pub(super) fn settled(&self, spec: &BodySpec) -> Placement {
         spec.settled(self.material[usize::from(self.material_of(&spec.material))].density)
     }
 
@@ -198,6 +199,7 @@ impl Scene {
 
     fn add_single_bodies(&self, world: &mut World, share: &Share<'_>, there: &mut Obstacles) {
         let periods = self.periods();
+        let joined = self.joined_bodies();
         for (id, spec) in self.body.iter().enumerate() {
             let id = id as u64;
             let radius = spec.shape.bounding_radius();
@@ -211,7 +213,8 @@ impl Scene {
             }
             // What forces move is where its centre of mass is, which may be far from where its shape begins.
             let settled = self.settled(spec);
-            let is_everywhere = settled.shape.bounding_radius().is_none_or(|radius| (share.is_large)(radius));
+            let is_large = settled.shape.bounding_radius().is_none_or(|radius| (share.is_large)(radius));
+            let is_everywhere = is_large || joined.binary_search(&id).is_ok();
             if is_everywhere || (share.owns)(home(&periods, settled.position)) {
                 let body = Body {
                     shape: settled.shape,

@@ -6,7 +6,7 @@ use crate::broad::BroadPhaseName;
 use crate::dynamics::Integrator;
 use crate::partition::{OutsideRule, PartitionName, WorkMeasure};
 use crate::shape::Shape;
-use crate::world::{Combine, Motion, Rotation};
+use crate::world::{Combine, JointKind, Motion, Rotation};
 use barchan_cone::solver::SolverName;
 use barchan_cone::{Borders, Criterion, Friction, Metric, Order, System};
 
@@ -295,6 +295,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         path: "body",
         about: "single bodies",
         keys: &[
+            key("name", "by which joints and tables call it; may be empty"),
             choice("shape", "", shapes),
             key(
                 "position",
@@ -321,6 +322,30 @@ pub(crate) const SECTIONS: &[Section] = &[
             ),
             optional("force", "[0.0, 0.0, 0.0]", "at the centre of mass, N"),
             optional("torque", "[0.0, 0.0, 0.0]", "N m"),
+        ],
+    },
+    Section {
+        path: "joint",
+        about: "joints between two single bodies, or the world and a body; places and axes as they are at the start",
+        keys: &[
+            key("name", "by which tables call it; may be empty"),
+            choice("kind", "which motion of the second body it leaves", || explained(JointKind::ALL)),
+            key("bodies", "the names of the two; the first may be \"world\""),
+            key("anchor", "where it sits, m; of a distance joint, its end on the first body"),
+            optional("end", "[0.0, 0.0, 1.0]", "of a distance joint, its end on the second body, m"),
+            key("axis", "about which or along which the second body moves"),
+            optional("second_axis", "[1.0, 0.0, 0.0]", "on the second body, of universal joints and gears"),
+            optional("ratio", "2.0", "of a gear: turns of the second body for a turn of the first"),
+            optional("limits", "[-1.0, 1.0]", "of the angle, rad, the way or the length, m, from the start"),
+            optional(
+                "motor",
+                "{ speed = 1.0, effort = 10.0 }",
+                "drives it at a speed (rad/s, m/s) or to a position (rad, m), with an effort (N m, N) of at most so much",
+            ),
+            optional("spring", "{ stiffness = 100.0, damping = 1.0, rest = 0.0 }", "N m/rad or N/m, and times s"),
+            key("friction", "that holds or brakes it, N m or N"),
+            optional("strength", "{ force = 1000.0, torque = 100.0 }", "the load at which it breaks, N and N m"),
+            key("collide", "whether its bodies can touch each other"),
         ],
     },
     Section {
@@ -437,6 +462,7 @@ mod tests {
         check(Combine::ALL);
         check(Motion::ALL);
         check(Rotation::ALL);
+        check(JointKind::ALL);
         check(LatticeKind::ALL);
     }
 

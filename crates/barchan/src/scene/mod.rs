@@ -21,6 +21,7 @@ mod fill;
 mod film;
 mod grain;
 mod home;
+mod joint;
 mod keys;
 mod kind;
 mod lattice;
@@ -43,6 +44,7 @@ pub use adjustable::Adjustable;
 pub use body::BodySpec;
 pub use error::{Fault, Location, SceneError};
 pub use fill::Fill;
+pub use joint::{JointSpec, MotorSpec};
 pub use kind::{Assortment, Kind, Orientation, Share};
 pub use lattice::{Lattice, LatticeKind, Spacing};
 pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
@@ -169,6 +171,8 @@ pub struct Scene {
     pub force: Vec<ForceField>,
     /// Single bodies.
     pub body: Vec<BodySpec>,
+    /// Joints of single bodies.
+    pub joint: Vec<JointSpec>,
     /// Bodies on lattices.
     pub lattice: Vec<Lattice>,
     /// Boxes filled with bodies at random.
@@ -196,6 +200,7 @@ impl Default for Scene {
             pair: Vec::new(),
             force: Vec::new(),
             body: Vec::new(),
+            joint: Vec::new(),
             lattice: Vec::new(),
             fill: Vec::new(),
             adjustable: Vec::new(),

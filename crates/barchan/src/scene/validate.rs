@@ -65,6 +65,7 @@ impl Scene {
         check.report_if(count > MOST_BODIES, path, || {
             format!("the scene has {count} bodies, more than the {MOST_BODIES} that can be numbered")
         });
+        check.joints();
         check.adjustables();
         check.problems
     }

@@ -225,10 +225,11 @@ impl Pieces {
         chosen: impl Fn(usize) -> bool,
         wanted: impl Fn([u32; 2]) -> bool,
     ) {
-        let World { bodies, materials: _, gravity, fields, external, prescribed, time } = &part.world;
+        let World { bodies, materials: _, gravity, fields, external, prescribed, joints, time } = &part.world;
         world.bodies.extend_from(bodies, |i| bodies.ownership[i] == Ownership::Owned && chosen(i));
         (world.gravity, world.time) = (*gravity, *time);
         world.fields.clone_from(fields);
+        world.joints.clone_from(joints);
         world.external.extend(external);
         world.prescribed.extend(prescribed);
         self.impulses.extend(part.impulses().filter(|(pair, _)| wanted(*pair)).map(|(_, impulse)| impulse));

@@ -3,6 +3,7 @@
 pub mod bodies;
 pub mod forces;
 mod index;
+pub mod joint;
 pub mod material;
 pub mod motion;
 pub mod reorder;
@@ -10,6 +11,7 @@ mod snapshot;
 
 pub use bodies::{Bodies, Body, Column, Motion, Ownership, Rotation, Sharing};
 pub use forces::{Drag, ExternalForce, ForceField};
+pub use joint::{Joint, JointKind};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
 
@@ -33,6 +35,8 @@ pub struct World {
     pub external: BTreeMap<u64, ExternalForce>,
     /// Motions of kinematic bodies, by id; one that is not listed keeps its velocity.
     pub prescribed: BTreeMap<u64, Prescribed>,
+    /// Joints between bodies; on every rank, as their bodies are.
+    pub joints: Vec<Joint>,
     /// Simulated time.
     pub time: f64,
 }

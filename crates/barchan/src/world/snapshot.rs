@@ -6,7 +6,7 @@ use crate::util::pack::{Pack, Unpacker};
 impl World {
     /// Appends the state.
     pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
-        let Self { bodies, materials: _, gravity, fields, external, prescribed, time } = self;
+        let Self { bodies, materials: _, gravity, fields, external, prescribed, joints, time } = self;
         time.pack(out);
         gravity.pack(out);
         (fields.len() as u64).pack(out);
@@ -22,6 +22,8 @@ impl World {
             [*velocity, *angular_velocity].pack(out);
             oscillation.pack(out);
         }
+        (joints.len() as u64).pack(out);
+        joints.iter().for_each(|joint| joint.pack(out));
         bodies.write_snapshot(out);
     }
 
@@ -40,6 +42,9 @@ impl World {
             let id = from.take()?;
             let [velocity, angular_velocity] = from.take()?;
             world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: from.take()? });
+        }
+        for _ in 0..from.take::<u64>()? {
+            world.joints.push(from.take()?);
         }
         world.bodies = Bodies::read_snapshot(from)?;
         let is_valid = world.time.is_finite() && world.gravity.is_finite() && world.first_non_finite().is_none();

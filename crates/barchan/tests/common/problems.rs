@@ -211,7 +211,7 @@ fn joint(problem: &mut Problem, bodies: [u32; 2], arms: [DVec3; 2]) {
     let drift = motion(problem, bodies[0], arms[0]) - motion(problem, bodies[1], arms[1]);
     for axis in DVec3::AXES {
         let jacobian = [[axis, arms[0].cross(axis)], [-axis, -arms[1].cross(axis)]];
-        problem.rows.push(Row { bodies, jacobian });
+        problem.rows.push(Row::bilateral(bodies, jacobian));
         problem.bias.rows.push(drift.dot(axis));
     }
 }

@@ -9,6 +9,7 @@ mod analytic;
 mod architecture;
 mod determinism;
 mod documentation;
+mod joints;
 mod masses;
 mod meshes;
 mod outside;

@@ -21,7 +21,7 @@ fn exactly(mut scene: Scene) -> Scene {
     scene.contact.slip_rounding = 0.0;
     scene.solver.name = SolverName::Apgd;
     scene.solver.friction = Some(Friction::Associated);
-    scene.solver.tolerance = 1e-10;
+    scene.solver.tolerance = 1e-9;
     scene.solver.max_iterations = 20_000;
     scene
 }
