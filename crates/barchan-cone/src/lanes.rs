@@ -29,6 +29,8 @@ pub(crate) trait Lanes:
     fn sqrt(self) -> Self;
     /// The larger of each two; the second where the first is not a number.
     fn max(self, o: Self) -> Self;
+    /// 1 or −1 with the sign of each, of zeros too.
+    fn signum(self) -> Self;
     /// `yes` where `a <= b`, else `no`.
     fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self;
     /// A bit a lane: whether `a <= b` there.
@@ -89,6 +91,10 @@ impl Lanes for F4 {
     #[inline(always)]
     fn max(self, o: Self) -> Self {
         F4(std::array::from_fn(|k| if self.0[k] > o.0[k] { self.0[k] } else { o.0[k] }))
+    }
+    #[inline(always)]
+    fn signum(self) -> Self {
+        F4(self.0.map(|x| 1f64.copysign(x)))
     }
     #[inline(always)]
     fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self {
@@ -172,6 +178,10 @@ mod avx {
         #[inline(always)]
         fn max(self, o: Self) -> Self {
             Avx(unsafe { _mm256_max_pd(self.0, o.0) })
+        }
+        #[inline(always)]
+        fn signum(self) -> Self {
+            Avx(unsafe { _mm256_or_pd(_mm256_and_pd(self.0, _mm256_set1_pd(-0.0)), _mm256_set1_pd(1.0)) })
         }
         #[inline(always)]
         fn select_le(a: Self, b: Self, yes: Self, no: Self) -> Self {
@@ -309,10 +319,11 @@ mod tests {
         if !std::arch::is_x86_feature_detected!("avx2") {
             return;
         }
-        let (a, b) = (F4([1.5, -2.0, f64::NAN, 1e300]), F4([0.1, -2.0, 3.0, 7.0]));
+        let (a, b) = (F4([1.5, -2.0, f64::NAN, 1e300]), F4([0.1, -2.0, 3.0, -0.0]));
         fn all<T: Lanes>(a: &F4, b: &F4) -> Vec<u64> {
             let (x, y) = (T::load(a), T::load(b));
             let mut out = vec![x + y, x - y, x * y, x / y, x.sqrt(), x.max(y), T::select_le(x, y, x, y), T::splat(3.0)];
+            out.extend([x.signum(), y.signum()]);
             let rows: [[f64; 6]; 4] = std::array::from_fn(|r| std::array::from_fn(|c| (6 * r + c) as f64));
             out.extend(T::transpose6([&rows[0], &rows[1], &rows[2], &rows[3]]));
             out.extend(T::transpose4([x, y, x + y, x * y]));

@@ -6,20 +6,22 @@
 
 use super::one_contact::ContactBlock;
 use super::plan::{NONE, Plan, Record};
+use super::prepare4::{Blocks, prepare4};
 use super::round::{ASSOCIATED, Bodies, COULOMB, LAGGED, Pass, clip4};
 use super::solve4::{Local, solve4};
 use super::{BodyRecord, Rule};
+use crate::ProblemRef;
 use crate::lanes::{F4, LANES, Lanes, V3, V4};
 use crate::operator::contactwise::{LaneSums, Sums};
-use crate::operator::kernels::symmetric_times;
 use crate::problem::cone::{clip, project, project4};
-use crate::{ProblemRef, Symmetric};
-use barchan_parallel::{Disjoint, reshape};
+use barchan_parallel::{Disjoint, for_chunks_mut, reshape};
 use glam::{DMat3, DVec3};
-use rayon::prelude::*;
 use std::ops::Range;
 
-/// r²I⁻¹ of a record's body times its share: xx yy zz xy, xz yz 0 0.
+/// Slots a task, when they are gathered.
+const SLOT_CHUNK: usize = 64;
+
+/// r²I⁻¹ and 1/m of a record's body times its share: xx yy zz xy, xz yz 1/m 0.
 pub(crate) type TensorRecord = [F4; 2];
 
 /// What general contacts have beside normal, friction and bias, a slot each.
@@ -43,44 +45,37 @@ pub(crate) struct Detail {
     tensors: [[u32; LANES]; 2],
 }
 
-/// A contact's part of the diagonal block W on one side: share·(1/m − r×r²I⁻¹r×).
-fn side(inverse_mass: f64, spin_response: &Symmetric, arm: DVec3) -> DMat3 {
-    let column = |e: DVec3| e * inverse_mass + symmetric_times(spin_response, arm.cross(e)).cross(arm);
-    DMat3::from_cols(column(DVec3::X), column(DVec3::Y), column(DVec3::Z))
+/// What the details of slots are gathered from.
+struct Sources<'a> {
+    problem: &'a ProblemRef<'a>,
+    tensors: &'a [TensorRecord],
+    number: &'a [u32],
+    /// Contacts, records, normals and friction of general slots.
+    contacts: &'a [[u32; LANES]],
+    records: &'a [[[u32; LANES]; 2]],
+    normals: &'a [V4],
+    friction: &'a [F4],
 }
 
 impl Details {
-    /// Prepares the general contacts of a plan.
-    pub(crate) fn gather(&mut self, problem: &ProblemRef<'_>, plan: &Plan) {
+    /// Prepares the general contacts of a plan, whose slots have these normals and friction.
+    pub(crate) fn gather(&mut self, problem: &ProblemRef<'_>, plan: &Plan, normals: &[V4], friction: &[F4]) {
         reshape(&mut self.slots, plan.contacts.len() - plan.round);
         self.tensors.clear();
         if self.slots.is_empty() {
             return;
         }
         self.number_records(problem, plan);
-        let (tensors, number) = (&self.tensors, &self.number);
-        let slots = plan.contacts[plan.round..].par_iter().zip(&plan.lanes[plan.round..]);
-        self.slots.par_iter_mut().zip(slots).with_min_len(64).for_each(|(detail, (four, records))| {
-            *detail = Detail { tensors: records.map(|ids| ids.map(|id| number[id as usize])), ..Detail::default() };
-            for lane in (0..LANES).filter(|&lane| four[lane] != NONE) {
-                let i = four[lane] as usize;
-                let arms = problem.scaled_arms(i);
-                let part = |s: usize| {
-                    let record = plan.records[records[s][lane] as usize];
-                    let mass =
-                        if is_ground(problem, record) { 0.0 } else { problem.inverse_mass[record.body as usize] };
-                    let [low, high] = tensors[detail.tensors[s][lane] as usize];
-                    let tensor = [low.0[0], low.0[1], low.0[2], low.0[3], high.0[0], high.0[1]];
-                    side(mass * f64::from(record.share), &tensor, arms[s])
-                };
-                let block = ContactBlock::new(part(0) + part(1), problem.normals.get(i), problem.friction[i]);
-                detail.tangent.set_lane(lane, block.tangent());
-                detail.local.set_lane(lane, &block);
-                for (to, arm) in detail.arms.iter_mut().zip(arms) {
-                    to.set_lane(lane, arm);
-                }
-            }
-        });
+        let sources = Sources {
+            problem,
+            tensors: &self.tensors,
+            number: &self.number,
+            contacts: &plan.contacts[plan.round..],
+            records: &plan.lanes[plan.round..],
+            normals: &normals[plan.round..],
+            friction: &friction[plan.round..],
+        };
+        for_chunks_mut(&mut self.slots[..], SLOT_CHUNK, |range, slots| gather(&sources, range, slots));
     }
 
     /// Numbers the records that general contacts act on, and computes their tensors.
@@ -95,13 +90,14 @@ impl Details {
             *number = self.tensors.len() as u32;
             let record = plan.records[id as usize];
             let share = f64::from(record.share);
-            let tensor = if is_ground(problem, record) {
-                [0.0; 6]
+            let (tensor, mass) = if is_ground(problem, record) {
+                ([0.0; 6], 0.0)
             } else {
-                problem.spin_response(record.body as usize).map(|x| x * share)
+                let body = record.body as usize;
+                (problem.spin_response(body).map(|x| x * share), problem.inverse_mass[body] * share)
             };
             let [xx, yy, zz, xy, xz, yz] = tensor;
-            self.tensors.push([F4([xx, yy, zz, xy]), F4([xz, yz, 0.0, 0.0])]);
+            self.tensors.push([F4([xx, yy, zz, xy]), F4([xz, yz, mass, 0.0])]);
         }
     }
 
@@ -116,9 +112,52 @@ fn is_ground(problem: &ProblemRef<'_>, record: Record) -> bool {
     record.body as usize >= problem.bodies()
 }
 
-/// Symmetric matrices of four bodies.
+#[inline(always)]
+fn gather_slots<T: Lanes>(from: &Sources<'_>, range: Range<usize>, slots: &mut [Detail]) {
+    for (detail, k) in slots.iter_mut().zip(range) {
+        let four = &from.contacts[k];
+        let mut wanted = 0;
+        detail.arms = [V4::default(); 2];
+        for lane in (0..LANES).filter(|&lane| four[lane] != NONE) {
+            wanted |= 1 << lane;
+            let arms = from.problem.scaled_arms(four[lane] as usize);
+            detail.arms[0].set_lane(lane, arms[0]);
+            detail.arms[1].set_lane(lane, arms[1]);
+        }
+        let number = |id: u32| from.number[id as usize];
+        let [a, b] = &from.records[k];
+        detail.tensors = [a.map(number), b.map(number)];
+        let [of_a, of_b] = [
+            Tensors::<T>::load(from.tensors, &detail.tensors[0]),
+            Tensors::<T>::load(from.tensors, &detail.tensors[1]),
+        ];
+        let w = of_a.blocks(V3::load(&detail.arms[0])) + of_b.blocks(V3::load(&detail.arms[1]));
+        (detail.tangent, detail.local) = prepare4(&w, V3::load(&from.normals[k]), T::load(&from.friction[k]), wanted);
+    }
+}
+
+/// Gathers the details of some slots.
+fn gather(from: &Sources<'_>, range: Range<usize>, slots: &mut [Detail]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn with_avx(from: &Sources<'_>, range: Range<usize>, slots: &mut [Detail]) {
+            gather_slots::<crate::lanes::Avx>(from, range, slots);
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has AVX2.
+            return unsafe { with_avx(from, range, slots) };
+        }
+    }
+    gather_slots::<F4>(from, range, slots);
+}
+
+/// Symmetric matrices of four bodies, and their inverse masses.
 #[derive(Clone, Copy)]
-struct Tensors<T>([T; 6]);
+struct Tensors<T> {
+    response: [T; 6],
+    mass: T,
+}
 
 impl<T: Lanes> Tensors<T> {
     #[inline(always)]
@@ -127,12 +166,28 @@ impl<T: Lanes> Tensors<T> {
             [&from[ids[0] as usize], &from[ids[1] as usize], &from[ids[2] as usize], &from[ids[3] as usize]];
         let low = T::transpose4([T::load(&a[0]), T::load(&b[0]), T::load(&c[0]), T::load(&d[0])]);
         let high = T::transpose4([T::load(&a[1]), T::load(&b[1]), T::load(&c[1]), T::load(&d[1])]);
-        Self([low[0], low[1], low[2], low[3], high[0], high[1]])
+        Self { response: [low[0], low[1], low[2], low[3], high[0], high[1]], mass: high[2] }
+    }
+
+    /// The part of contacts at these arms in their diagonal blocks W: 1/m − r×r²I⁻¹r×.
+    #[inline(always)]
+    fn blocks(&self, arm: V3<T>) -> Blocks<T> {
+        let (V3 { x, y, z }, mass) = (arm, self.mass);
+        let [xx, yy, zz, xy, xz, yz] = self.response;
+        // Columns of r²I⁻¹r×.
+        let turn_x = V3 { x: xy * z - xz * y, y: yy * z - yz * y, z: yz * z - zz * y };
+        let turn_y = V3 { x: xz * x - xx * z, y: yz * x - xy * z, z: zz * x - xz * z };
+        let turn_z = V3 { x: xx * y - xy * x, y: xy * y - yy * x, z: xz * y - yz * x };
+        let [mut to_x, mut to_y, mut to_z] = [turn_x.cross(arm), turn_y.cross(arm), turn_z.cross(arm)];
+        to_x.x = mass + to_x.x;
+        to_y.y = mass + to_y.y;
+        to_z.z = mass + to_z.z;
+        Blocks([to_x, to_y, to_z])
     }
 
     #[inline(always)]
     fn times(&self, v: V3<T>) -> V3<T> {
-        let [xx, yy, zz, xy, xz, yz] = self.0;
+        let [xx, yy, zz, xy, xz, yz] = self.response;
         V3 { x: xx * v.x + xy * v.y + xz * v.z, y: xy * v.x + yy * v.y + yz * v.z, z: xz * v.x + yz * v.y + zz * v.z }
     }
 }
@@ -327,4 +382,31 @@ pub(crate) unsafe fn sweep(
     }
     // SAFETY: the caller's promise.
     unsafe { by_rule::<F4>(pass, general, range, bodies, x) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::kernels::symmetric_times;
+    use glam::DVec3;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A contact's part of the block W on one side, lane by lane and as the cross products say.
+        #[test]
+        fn blocks_are_those_of_cross_products(
+            numbers in prop::array::uniform4(prop::array::uniform32(-1.0..1.0f64)),
+        ) {
+            let records = numbers.map(|x| [F4([x[0], x[1], x[2], x[3]]), F4([x[4], x[5], x[6], 0.0])]);
+            let mut arm = V4::default();
+            (0..LANES).for_each(|lane| arm.set_lane(lane, DVec3::from_slice(&numbers[lane][8..11])));
+            let found = Tensors::<F4>::load(&records, &[0, 1, 2, 3]).blocks(V3::load(&arm));
+            for (lane, x) in numbers.iter().enumerate() {
+                let (response, arm) = ([x[0], x[1], x[2], x[3], x[4], x[5]], arm.lane(lane));
+                let column = |e: DVec3| e * x[6] + symmetric_times(&response, arm.cross(e)).cross(arm);
+                let columns = DVec3::AXES.map(column);
+                prop_assert_eq!(found.0.map(|column| column.store().lane(lane)), columns);
+            }
+        }
+    }
 }

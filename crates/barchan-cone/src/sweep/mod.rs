@@ -8,6 +8,7 @@ mod general;
 mod matrix;
 pub mod one_contact;
 mod plan;
+mod prepare4;
 mod round;
 mod rows;
 mod solve4;
@@ -218,7 +219,7 @@ impl MatrixFree<'_> {
                 }
             }
         });
-        space.details.gather(&problem, &space.plan);
+        space.details.gather(&problem, &space.plan, &space.normals, &space.friction);
         self.ws.sweep = space;
         self.gather_bias();
     }

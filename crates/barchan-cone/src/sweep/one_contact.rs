@@ -53,9 +53,9 @@ use glam::{DMat3, DVec3};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Friction below this counts as none: its impulses are lost in the rounding of the normal one.
-const LEAST_FRICTION: f64 = 1e-20;
+pub(super) const LEAST_FRICTION: f64 = 1e-20;
 /// Friction above this counts as this much: the cone is nearly a half-space.
-const MOST_FRICTION: f64 = 1e8;
+pub(super) const MOST_FRICTION: f64 = 1e8;
 
 /// How far rounding may leave the quick way from its conditions, relative to their largest terms.
 const ROUNDING: f64 = 2.0 * f64::EPSILON;

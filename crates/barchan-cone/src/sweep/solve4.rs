@@ -17,17 +17,17 @@ const LAST_STEP: f64 = 1e-6;
 const PRECISION: f64 = 1e-13;
 
 /// The blocks W of four contacts, in their own frames: W = ω(a w₁ w₂; w₁ 1 0; w₂ 0 1+Δ).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Local<T> {
     /// 1/ω and ω; both zero for a contact without impulses.
-    unit: T,
-    ω: T,
-    a: T,
-    w1: T,
-    w2: T,
-    delta: T,
+    pub(super) unit: T,
+    pub(super) ω: T,
+    pub(super) a: T,
+    pub(super) w1: T,
+    pub(super) w2: T,
+    pub(super) delta: T,
     /// σ*, where s changes its sign.
-    apex: T,
+    pub(super) apex: T,
 }
 
 impl Local<F4> {
@@ -40,6 +40,12 @@ impl Local<F4> {
         for (to, x) in all.into_iter().zip([unit, ω, a, w1, w2, delta, apex]) {
             to.0[lane] = x;
         }
+    }
+
+    /// Makes one contact one without impulses.
+    pub(super) fn clear_lane(&mut self, lane: usize) {
+        let Self { unit, ω, a, w1, w2, delta, apex } = self;
+        [unit, ω, a, w1, w2, delta, apex].into_iter().for_each(|of| of.0[lane] = 0.0);
     }
 
     /// To registers.
@@ -58,6 +64,20 @@ impl Local<F4> {
 }
 
 impl<T: Lanes> Local<T> {
+    /// To memory.
+    #[inline(always)]
+    pub(super) fn store(&self) -> Local<F4> {
+        Local {
+            unit: self.unit.store(),
+            ω: self.ω.store(),
+            a: self.a.store(),
+            w1: self.w1.store(),
+            w2: self.w2.store(),
+            delta: self.delta.store(),
+            apex: self.apex.store(),
+        }
+    }
+
     /// Wγ.
     #[inline(always)]
     pub(crate) fn times(&self, γ: V3<T>) -> V3<T> {
@@ -313,13 +333,13 @@ fn between<T: Lanes>(σ: T, low: T, high: T) -> T {
 }
 
 #[inline(always)]
-fn abs<T: Lanes>(x: T) -> T {
+pub(super) fn abs<T: Lanes>(x: T) -> T {
     x.max(T::splat(0.0) - x)
 }
 
 /// `yes` in the lanes of a bit mask, else `no`.
 #[inline(always)]
-fn choose<T: Lanes>(lanes: u8, yes: T, no: T) -> T {
+pub(super) fn choose<T: Lanes>(lanes: u8, yes: T, no: T) -> T {
     let bit = |k: u8| if lanes >> k & 1 == 1 { 0.0 } else { 1.0 };
     T::select_le(T::load(&F4([bit(0), bit(1), bit(2), bit(3)])), T::splat(0.0), yes, no)
 }
