@@ -2,10 +2,13 @@
 //! so a mesh touches as its convex hull does.
 
 use super::solids::{Stand, contact};
-use super::{ContactPoint, FeatureKey};
+use super::{ContactPoint, FeatureKey, balls};
 use crate::shape::{Container, Solid};
 use barchan_convex::{Core, Placed, above_plane};
 use glam::{DQuat, DVec3};
+
+/// The part that the ball about a body is taken larger, so that rounding hides no wall.
+const ROUNDING: f64 = 1e-9;
 
 /// Calls `found` for every contact of A above a plane with a gap up to `reach`. The plane passes through a point, has a
 /// unit normal towards A, and is feature number `wall` of its body.
@@ -17,6 +20,9 @@ pub(super) fn visit(
 ) {
     if (a.x - point).dot(normal) > a.bound() + reach {
         return;
+    }
+    if balls::are_all(a.solid) {
+        return balls::above_plane(a, (point, normal, wall), reach, found);
     }
     each_hull(a, |part, solid| {
         for touch in above_plane(&solid, point, normal, reach).touches() {
@@ -34,6 +40,11 @@ pub(super) fn container(
     reach: f64,
     found: &mut dyn FnMut(ContactPoint),
 ) {
+    // Most bodies are far from every wall.
+    let near = container.half_extents - DVec3::splat((a.bound() + reach) * (1.0 + ROUNDING));
+    if (turn.conjugate() * (a.x - x)).abs().cmple(near).all() {
+        return;
+    }
     let beyond = container.open.iter().any(|face| {
         let (axis, side) = face.axis_and_side();
         let outward = turn * (DVec3::AXES[axis] * side);

@@ -1,8 +1,7 @@
 //! Two bounded bodies of any shape: their convex solids and triangles, pair by pair.
 
-use super::balls::{self, Balls};
 use super::convex_mesh::Guest;
-use super::{ContactPoint, FeatureKey, convex_mesh, mesh_mesh};
+use super::{ContactPoint, FeatureKey, balls, convex_mesh, mesh_mesh};
 use crate::shape::{Part, Scaled, Shape, Solid};
 use barchan_convex::{Core, Manifold, Placed, Touch, manifold};
 use glam::{DMat3, DQuat, DVec3};
@@ -84,10 +83,8 @@ pub(super) fn visit(a: &Stand<'_>, b: &Stand<'_>, reach: f64, found: &mut dyn Fn
             let touches = manifold(&convex.placed(a.x, &a.r), &other.placed(b.x, &b.r), reach);
             emit(&touches, [0, 0], found);
         }
-        _ => match (Balls::of(a), Balls::of(b)) {
-            (Some(own), Some(other)) => balls::visit(&own, &other, reach, found),
-            _ => with_parts(a, b, reach, found),
-        },
+        _ if balls::are_all(a.solid) && balls::are_all(b.solid) => balls::visit(a, b, reach, found),
+        _ => with_parts(a, b, reach, found),
     }
 }
 
