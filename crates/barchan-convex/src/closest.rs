@@ -8,6 +8,9 @@ use glam::DVec3;
 /// little more.
 const THIN: f64 = 1e-7;
 const NEARER: f64 = 1e-6;
+/// That is not asked for if the cores are apart by all of their distance along the way, but for this, in their size: no
+/// other normal has more, and the way is the one that neighbours in a surface agree on.
+const ENOUGH: f64 = 1e-7;
 
 /// Where two shapes A and B are nearest to each other, or overlap the most.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,9 +40,12 @@ pub fn closest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
                 // Rounding has a say in the direction of so short a way: that of the same two, a little nearer to each
                 // other until they overlap, may have more between them.
                 let between = |normal: DVec3| difference.support(-normal).w.dot(normal);
-                let other = -difference.moved(normal * (NEARER * difference.size)).depth(None).outward;
-                if between(other) > between(normal) {
-                    normal = other;
+                let own = between(normal);
+                if own < distance - ENOUGH * difference.size {
+                    let other = -difference.moved(normal * (NEARER * difference.size)).depth(None).outward;
+                    if between(other) > own {
+                        normal = other;
+                    }
                 }
             }
             (distance, normal, vertex.a)

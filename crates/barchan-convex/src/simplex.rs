@@ -43,27 +43,31 @@ impl Simplex {
 
     /// Keeps the vertices of the face, edge or corner on which the point nearest to the origin lies, and returns that
     /// point; all four if the origin lies within.
+    ///
+    /// Before the last one was added the simplex was reduced. The last one is beyond the point that was nearest then, as
+    /// seen from it towards the origin, so that what is nearest now is on a face or an edge that ends in it. (Where rounding
+    /// sees that otherwise, the point is no nearer than before.)
     #[inline]
     pub(crate) fn reduce(&mut self) -> DVec3 {
         let p = self.vertices.map(|vertex| vertex.w);
-        let best = match self.len {
+        let Nearest { point, weights, .. } = match self.len {
             1 => Nearest { square: p[0].length_squared(), point: p[0], weights: [1.0, 0.0, 0.0, 0.0] },
-            2 => nearest_of_edge(&p, [0, 1]),
-            3 => nearest_of_face(&p, [0, 1, 2]),
-            _ => nearest_of_solid(&p),
+            2 => Fan::new(&p, 1).nearest_of_edge(0),
+            3 => Fan::new(&p, 2).nearest_of_face(),
+            _ => Fan::new(&p, 3).nearest_of_solid(),
         };
         let len = self.len;
         self.len = 0;
-        for k in 0..len {
-            if best.weights[k] > 0.0 {
+        for (k, &weight) in weights.iter().enumerate().take(len) {
+            if weight > 0.0 {
                 if self.len < k {
                     self.vertices[self.len] = self.vertices[k];
                 }
-                self.weights[self.len] = best.weights[k];
+                self.weights[self.len] = weight;
                 self.len += 1;
             }
         }
-        best.point
+        point
     }
 }
 
@@ -75,80 +79,92 @@ struct Nearest {
     weights: [f64; 4],
 }
 
-#[inline(always)]
-fn nearest_of_edge(corners: &[DVec3; 4], [i, j]: [usize; 2]) -> Nearest {
-    let p = corners[i];
-    let d = corners[j] - p;
-    let length_squared = d.length_squared();
-    let along = (-p.dot(d)).max(0.0);
-    // Past an end, or of no length: the corner.
-    let t = if along < length_squared {
-        along / length_squared
-    } else if length_squared > 0.0 {
-        1.0
-    } else {
-        0.0
-    };
-    let mut weights = [0.0; 4];
-    weights[i] = 1.0 - t;
-    weights[j] = t;
-    let point = if t == 1.0 { corners[j] } else { p + d * t };
-    Nearest { square: point.length_squared(), point, weights }
+/// A simplex as seen from its last corner.
+struct Fan<'a> {
+    corners: &'a [DVec3; 4],
+    /// Which corner is the last one, and where it is.
+    last: usize,
+    top: DVec3,
+    /// From there to the other corners.
+    edges: [DVec3; 3],
 }
 
-#[inline(always)]
-fn nearest_of_face(corners: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
-    let [p, q, r] = [corners[i], corners[j], corners[k]];
-    let n = (q - p).cross(r - p);
-    let square = n.length_squared();
-    // Areas of the triangles that the origin's shadow makes with the edges: all positive if it lies within.
-    let areas = [q.cross(r).dot(n), r.cross(p).dot(n), p.cross(q).dot(n)];
-    let is_flat = square <= 0.0;
-    if !is_flat && areas[0] > 0.0 && areas[1] > 0.0 && areas[2] > 0.0 {
-        let scale = 1.0 / (areas[0] + areas[1] + areas[2]);
+impl<'a> Fan<'a> {
+    #[inline(always)]
+    fn new(corners: &'a [DVec3; 4], last: usize) -> Self {
+        let top = corners[last];
+        Self { corners, last, top, edges: [corners[0] - top, corners[1] - top, corners[2] - top] }
+    }
+
+    /// Of the edge to corner k.
+    #[inline(always)]
+    fn nearest_of_edge(&self, k: usize) -> Nearest {
+        let edge = self.edges[k];
+        let length_squared = edge.length_squared();
+        let along = (-self.top.dot(edge)).max(0.0);
+        let is_within = along < length_squared;
+        // Past an end, or of no length: the corner.
+        let t = if is_within { along / length_squared } else { f64::from(length_squared > 0.0) };
+        let point = if is_within { self.top + edge * t } else { self.corners[k] };
         let mut weights = [0.0; 4];
-        weights[i] = areas[0] * scale;
-        weights[j] = areas[1] * scale;
-        weights[k] = areas[2] * scale;
-        let point = n * (n.dot(p) / square);
-        return Nearest { square: point.length_squared(), point, weights };
+        weights[k] = t;
+        weights[self.last] = 1.0 - t;
+        Nearest { square: point.length_squared(), point, weights }
     }
-    // Otherwise it is on an edge that has the shadow beyond it.
-    let mut best: Option<Nearest> = None;
-    for (area, edge) in [(areas[0], [j, k]), (areas[1], [k, i]), (areas[2], [i, j])] {
-        if is_flat || area <= 0.0 {
-            let near = nearest_of_edge(corners, edge);
-            if best.is_none_or(|best| near.square < best.square) {
-                best = Some(near);
-            }
-        }
-    }
-    best.unwrap_or_else(|| nearest_of_edge(corners, [i, j]))
-}
 
-#[inline]
-fn nearest_of_solid(corners: &[DVec3; 4]) -> Nearest {
-    const FACES: [[usize; 4]; 4] = [[0, 1, 2, 3], [0, 3, 1, 2], [0, 2, 3, 1], [1, 3, 2, 0]];
-    let mut best: Option<Nearest> = None;
-    let mut sides = [[0.0; 2]; 4];
-    for [i, j, k, opposite] in FACES {
-        let p = corners[i];
-        let n = (corners[j] - p).cross(corners[k] - p);
-        // On which side of the face the fourth vertex is, and on which the origin.
-        let inside = n.dot(corners[opposite] - p);
-        let origin = -n.dot(p);
-        sides[opposite] = [origin, inside];
-        if inside == 0.0 || origin * inside <= 0.0 {
-            let near = nearest_of_face(corners, [i, j, k]);
-            if best.is_none_or(|best| near.square < best.square) {
-                best = Some(near);
+    /// Of the face with corners j and k if that is within it, given its normal edges[j] × edges[k] of any length.
+    #[inline(always)]
+    fn within_face(&self, [j, k]: [usize; 2], n: DVec3) -> Option<Nearest> {
+        // Areas of the triangles that the origin's shadow makes with the edges: all positive if it lies within.
+        let way = self.top.cross(n);
+        let [at_j, at_k] = [way.dot(self.edges[k]), -way.dot(self.edges[j])];
+        let square = n.length_squared();
+        let at_top = square - at_j - at_k;
+        (square > 0.0 && at_j > 0.0 && at_k > 0.0 && at_top > 0.0).then(|| {
+            let scale = 1.0 / square;
+            let point = n * (n.dot(self.top) * scale);
+            let mut weights = [0.0; 4];
+            weights[j] = at_j * scale;
+            weights[k] = at_k * scale;
+            weights[self.last] = at_top * scale;
+            Nearest { square: point.length_squared(), point, weights }
+        })
+    }
+
+    #[inline(always)]
+    fn nearest_of_face(&self) -> Nearest {
+        self.within_face([0, 1], self.edges[0].cross(self.edges[1])).unwrap_or_else(|| {
+            let near = [self.nearest_of_edge(0), self.nearest_of_edge(1)];
+            near[usize::from(near[1].square < near[0].square)]
+        })
+    }
+
+    #[inline(always)]
+    fn nearest_of_solid(&self) -> Nearest {
+        const FACES: [[usize; 2]; 3] = [[1, 2], [2, 0], [0, 1]];
+        let normals = FACES.map(|[j, k]| self.edges[j].cross(self.edges[k]));
+        // How far the origin is within each face, and the corner across from it.
+        let origin = normals.map(|n| -n.dot(self.top));
+        let volume = self.edges[0].dot(normals[0]);
+        let mut is_inside = true;
+        for across in 0..3 {
+            if volume == 0.0 || origin[across] * volume <= 0.0 {
+                is_inside = false;
+                // All else is beyond the face.
+                if let Some(near) = self.within_face(FACES[across], normals[across]) {
+                    return near;
+                }
             }
         }
+        let under = volume - origin[0] - origin[1] - origin[2];
+        if is_inside && under * volume > 0.0 {
+            let weights = [origin[0], origin[1], origin[2], under].map(|within| within / volume);
+            return Nearest { square: 0.0, point: DVec3::ZERO, weights };
+        }
+        let near = [0, 1, 2].map(|k| self.nearest_of_edge(k));
+        let first = usize::from(near[1].square < near[0].square);
+        near[if near[2].square < near[first].square { 2 } else { first }]
     }
-    best.unwrap_or_else(|| {
-        let weights = sides.map(|[origin, inside]| origin / inside);
-        Nearest { square: 0.0, point: DVec3::ZERO, weights }
-    })
 }
 
 #[cfg(test)]
@@ -164,20 +180,30 @@ mod tests {
         /// The weights make the point, are those of a mean, and no other mean of the vertices is nearer.
         #[test]
         fn no_point_of_a_simplex_is_nearer(
-            p in [vector(), vector(), vector(), vector()],
-            len in 1usize..=4,
+            p in [vector(), vector(), vector(), vector(), vector(), vector()],
             other in [0.0..1.0f64, 0.0..1.0, 0.0..1.0, 0.0..1.0],
         ) {
             let mut simplex = Simplex::default();
-            p[..len].iter().for_each(|&w| simplex.push(Vertex { w, a: 2.0 * w }));
-            let near = simplex.reduce();
-            let point = simplex.point();
-            prop_assert!((point.w - near).length() < 1e-6 && (point.a - 2.0 * near).length() < 2e-6);
-            prop_assert!(simplex.weights.iter().all(|w| *w >= 0.0));
-            prop_assert!((simplex.weights.iter().sum::<f64>() - 1.0).abs() < 1e-6);
-            let sum: f64 = other[..len].iter().sum();
-            let mean: DVec3 = p[..len].iter().zip(other).map(|(p, w)| *p * (w / sum)).sum();
-            prop_assert!(sum == 0.0 || near.length() <= mean.length() + 1e-6);
+            let mut before = DVec3::INFINITY;
+            for w in p {
+                // Those that a walk would take.
+                let len = simplex.vertices().len();
+                if len == 4 || len > 0 && before.dot(w) > before.length_squared() - 1e-6 {
+                    continue;
+                }
+                simplex.push(Vertex { w, a: 2.0 * w });
+                let known = simplex;
+                let near = simplex.reduce();
+                let point = simplex.point();
+                prop_assert!((point.w - near).length() < 1e-6 && (point.a - 2.0 * near).length() < 2e-6);
+                prop_assert!(simplex.weights[..simplex.len].iter().all(|w| *w > 0.0));
+                prop_assert!((simplex.weights[..simplex.len].iter().sum::<f64>() - 1.0).abs() < 1e-6);
+                let sum: f64 = other[..=len].iter().sum();
+                let mean: DVec3 = known.vertices().iter().zip(other).map(|(p, w)| p.w * (w / sum)).sum();
+                prop_assert!(sum == 0.0 || near.length() <= mean.length() + 1e-6);
+                prop_assert!(len == 0 || near.length() < before.length() + 1e-12);
+                before = near;
+            }
         }
     }
 }
