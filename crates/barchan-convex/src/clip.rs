@@ -6,14 +6,11 @@
 //! corners and edges follows from how far the corners of one are within the lines of the edges of the other.
 
 use crate::feature::{CORNERS, Feature};
-use crate::manifold::{DEEPEST, FACE, FLUSH, Spot, spread};
+use crate::manifold::{CROSSING, DEEPEST, FACE, FLUSH, Spot, spread};
 use crate::{Closest, Manifold, Placed, Touch};
 use arrayvec::ArrayVec;
 use glam::{DVec2, DVec3};
 
-/// Edges cross in one point if the sine of their angle is larger. The normal at an end is taken across the edges as if they
-/// were parallel, which is off by about the square of it.
-const CROSSING: f64 = 0.25;
 /// Edges have numbers from here on.
 const EDGES: u32 = 1 << 31;
 /// Corners of an overlap at most.

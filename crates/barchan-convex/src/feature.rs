@@ -9,7 +9,7 @@ pub(crate) const CORNERS: usize = 8;
 /// Corners of the end of a cylinder or a cone.
 const RIM: usize = 8;
 /// A face counts if its normal makes a larger cosine with the direction, an edge if it makes a smaller one.
-const FACING: f64 = 0.9;
+pub(crate) const FACING: f64 = 0.9;
 const ACROSS: f64 = 0.3;
 /// Numbers of points that are not corners.
 const RIM_POINT: u32 = 200;

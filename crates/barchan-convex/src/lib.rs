@@ -38,3 +38,4 @@ pub use hull::Hull;
 pub use manifold::{Manifold, Touch};
 pub use pairs::{gap, manifold};
 pub use plane::above_plane;
+pub use segments::Capsule;

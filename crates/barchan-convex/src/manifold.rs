@@ -7,7 +7,10 @@ use glam::{DVec2, DVec3};
 /// points of shapes that lie flush from changing their names with every rounding error.
 pub(crate) const FLUSH: f64 = 1e-4;
 /// The deepest point is one of the corners if none is deeper by this much, in sizes of the smaller shape.
-const DEEPER: f64 = 1e-6;
+pub(crate) const DEEPER: f64 = 1e-6;
+/// Edges cross in one point if the sine of their angle is larger. The normal at an end is taken across the edges as if they
+/// were parallel, which is off by about the square of it.
+pub(crate) const CROSSING: f64 = 0.25;
 /// Numbers of features that are not corners: the whole of a face, and the deepest point.
 pub(crate) const FACE: u32 = 1 << 30;
 pub(crate) const DEEPEST: u32 = FACE + 1;
@@ -23,6 +26,14 @@ pub struct Touch {
     pub gap: f64,
     /// Which features of A and of B touch: the same after a small motion, and swapped if A and B are.
     pub key: [u32; 2],
+}
+
+impl Touch {
+    /// That of the two shapes in the other order.
+    #[inline]
+    pub(crate) fn swapped(self) -> Self {
+        Self { normal: -self.normal, key: [self.key[1], self.key[0]], ..self }
+    }
 }
 
 /// Up to four points.
@@ -58,8 +69,7 @@ impl Manifold {
     /// Makes it that of the two shapes in the other order.
     pub(crate) fn swap(&mut self) {
         for touch in &mut self.touches {
-            touch.normal = -touch.normal;
-            touch.key.swap(0, 1);
+            *touch = touch.swapped();
         }
     }
 }

@@ -13,15 +13,17 @@
 //! another direction might be better, ² over edges and corners of a hull, ³ of boxes that are apart and whose nearest parts
 //! are not across one of the fifteen axes. Two shapes come in the order of the rows, whichever order they are given in.
 //!
-//! All of them find where the two are nearest to each other; where that is one point of several, `clip` finds the others. A
-//! sphere and an ellipsoid touch anything in one point. A plane is no core: see [`above_plane`](crate::above_plane).
+//! All of them find where the two are nearest to each other; where that is one point of several, `clip` finds the others,
+//! and `segments` itself for two capsules. A sphere and an ellipsoid touch anything in one
+//! point. A plane is no core: see [`above_plane`](crate::above_plane).
 
 use crate::boxes::{Axes, boxes};
 use crate::clip::touches;
 use crate::ellipsoids::{Search, ellipsoids};
-use crate::segments::segments;
+use crate::segments::{Capsule, capsules, segments};
 use crate::sphere::{Distance, sphere};
 use crate::{Closest, Core, Manifold, Placed, Touch, closest};
+use glam::DVec3;
 
 /// Finds where two shapes touch, or come nearer to each other than `reach`.
 #[inline]
@@ -47,7 +49,9 @@ impl Manifold {
     }
 
     fn find_in_order(&mut self, a: &Placed<'_>, b: &Placed<'_>, reach: f64) {
-        if let Some(nearest) = nearest(a, b, reach) {
+        if let (Core::Segment { half: p }, Core::Segment { half: q }) = (a.core, b.core) {
+            capsules(&Capsule::new(a, p), &Capsule::new(b, q), reach, |touch| self.push(touch));
+        } else if let Some(nearest) = nearest(a, b, reach) {
             self.add_along(a, b, &nearest, reach);
         }
     }
@@ -83,7 +87,9 @@ fn nearest(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Closest> {
             Distance::Nearest(nearest) => Some(nearest),
             Distance::Other => closest(a, b, reach),
         },
-        (Core::Segment { half: p }, Core::Segment { half: q }) => segments(a, b, [p, q], reach),
+        (Core::Segment { half: p }, Core::Segment { half: q }) => {
+            segments(&Capsule::new(a, p), &Capsule::new(b, q), reach)
+        }
         (Core::Cuboid { half: p }, Core::Cuboid { half: q }) => match boxes(a, b, [p, q], reach) {
             Axes::Far => None,
             Axes::Nearest(nearest) => Some(nearest),
@@ -109,9 +115,12 @@ fn is_far(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
 #[inline]
 fn is_in_order(a: &Placed<'_>, b: &Placed<'_>) -> bool {
     let ranks = [a.core.rank(), b.core.rank()];
-    if ranks[0] != ranks[1] {
-        return ranks[0] < ranks[1];
-    }
-    let offset = b.position - a.position;
+    if ranks[0] == ranks[1] { is_before(a.position, b.position) } else { ranks[0] < ranks[1] }
+}
+
+/// The same of two shapes of one kind.
+#[inline]
+pub(crate) fn is_before(a: DVec3, b: DVec3) -> bool {
+    let offset = b - a;
     offset[offset.abs().max_position()] >= 0.0
 }

@@ -6,6 +6,7 @@
 
 mod apart;
 mod balls;
+mod capsule_capsule;
 mod clearance;
 pub mod contacts;
 mod convex_mesh;
@@ -83,6 +84,10 @@ pub(super) fn visit_at(a: &Shape, b: &Shape, poses: &Poses, reach: f64, mut foun
 #[inline(never)]
 fn visit_others(a: &Shape, b: &Shape, poses: &Poses, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
     let [(xa, qa), (xb, qb)] = *poses;
+    if let (Shape::Capsule(s), Shape::Capsule(t)) = (a, b) {
+        let placed = [(xa, qa, s), (xb, qb, t)].map(|(x, q, capsule)| capsule_capsule::placed(x, q, capsule));
+        return capsule_capsule::visit(&placed[0], &placed[1], reach, found);
+    }
     let Some(own) = Stand::new(a, xa, qa) else { return };
     match b {
         Shape::HalfSpace(_) => planes::visit(&own, (xb, HalfSpace::normal(qb), 0), reach, found),
