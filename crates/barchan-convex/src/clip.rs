@@ -15,6 +15,13 @@ use glam::{DVec2, DVec3};
 const EDGES: u32 = 1 << 31;
 /// Corners of an overlap at most.
 const SPOTS: usize = 3 * CORNERS;
+pub(crate) type Spots = ArrayVec<Spot, SPOTS>;
+
+/// A name of the edge between two corners.
+#[inline]
+pub(crate) fn edge_name(from: u32, to: u32) -> u32 {
+    EDGES | (from.min(to) & 0x7fff) << 16 | (from.max(to) & 0xffff)
+}
 
 /// Adds the points where two shapes touch, given where they are nearest to each other.
 pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64, manifold: &mut Manifold) {
@@ -31,15 +38,15 @@ pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: 
     }
     let (t, u) = normal.any_orthonormal_pair();
     let sides = [&Side::new(&above, normal, [t, u]), &Side::new(&below, normal, [t, u])];
-    let overlap = Overlap {
+    let view = View {
         normal,
         axes: [t, u],
         origin,
         rounding: [a.rounding, b.rounding],
         reach,
         size: a.reach().min(b.reach()),
-        sides,
     };
+    let overlap = Overlap { view, sides };
     let deepest = Touch { point, normal, gap: nearest.gap, key: [DEEPEST; 2] };
     if above.points().len() == 2 && below.points().len() == 2 {
         let radii = |rounding: f64, ends: [f64; 2]| ends.map(|radius| rounding + radius);
@@ -49,15 +56,20 @@ pub(crate) fn touches(a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: 
     }
 }
 
+/// Two shapes as they are seen along the normal.
+pub(crate) struct View {
+    pub(crate) normal: DVec3,
+    pub(crate) axes: [DVec3; 2],
+    pub(crate) origin: DVec3,
+    pub(crate) rounding: [f64; 2],
+    pub(crate) reach: f64,
+    /// Of the smaller shape.
+    pub(crate) size: f64,
+}
+
 /// Two features seen along the normal.
 struct Overlap<'a> {
-    normal: DVec3,
-    axes: [DVec3; 2],
-    origin: DVec3,
-    rounding: [f64; 2],
-    reach: f64,
-    /// Of the smaller shape.
-    size: f64,
+    view: View,
     /// A's feature, which is above, and B's.
     sides: [&'a Side; 2],
 }
@@ -118,8 +130,7 @@ impl Side {
 
     /// A name of the edge from a corner to the next.
     fn edge_name(&self, i: usize) -> u32 {
-        let [from, to] = [self.ids[i], self.ids[self.next(i)]];
-        EDGES | (from.min(to) & 0x7fff) << 16 | (from.max(to) & 0xffff)
+        edge_name(self.ids[i], self.ids[self.next(i)])
     }
 
     /// How far points are on the left of the lines of the edges, a row an edge.
@@ -140,23 +151,52 @@ impl Side {
     }
 }
 
-impl Overlap<'_> {
-    fn flush(&self) -> f64 {
-        FLUSH * self.sides[0].extent.min(self.sides[1].extent).sqrt()
+impl View {
+    /// Where a point is seen.
+    fn seen(&self, point: DVec3) -> DVec2 {
+        let from = point - self.origin;
+        DVec2::new(from.dot(self.axes[0]), from.dot(self.axes[1]))
     }
 
     /// A spot where the cores have these heights.
-    fn spot(&self, flat: DVec2, heights: [f64; 2], key: [u32; 2]) -> Spot {
+    #[inline]
+    pub(crate) fn spot(&self, flat: DVec2, heights: [f64; 2], key: [u32; 2]) -> Spot {
         let high = heights[0] - self.rounding[0];
         let low = heights[1] + self.rounding[1];
         Spot { flat, height: 0.5 * (high + low), gap: high - low, key }
+    }
+
+    /// Adds the best of some spots, which are corners of a polygon, given the deepest point and where it is seen.
+    pub(crate) fn choose(&self, spots: &mut Spots, deepest: Touch, flat: DVec2, flush: f64, manifold: &mut Manifold) {
+        // Those within reach. None is deeper than the deepest: corners that a face only nearly holds may seem to be.
+        spots.retain(|spot| spot.gap <= self.reach);
+        spots.iter_mut().for_each(|spot| spot.gap = spot.gap.max(deepest.gap));
+        let [t, u] = self.axes;
+        let last = Spot { flat, gap: deepest.gap, ..Spot::default() };
+        for choice in spread(spots, &last, flush, self.size) {
+            manifold.push(match choice {
+                None => deepest,
+                Some(k) => {
+                    let Spot { flat, height, gap, key } = spots[k];
+                    let point = self.origin + t * flat.x + u * flat.y + self.normal * height;
+                    Touch { point, normal: self.normal, gap, key }
+                }
+            });
+        }
+        manifold.deepen(deepest.gap);
+    }
+}
+
+impl Overlap<'_> {
+    fn flush(&self) -> f64 {
+        FLUSH * self.sides[0].extent.min(self.sides[1].extent).sqrt()
     }
 
     /// Where two faces, or a face and an edge, overlap.
     fn faces(&self, deepest: Touch, manifold: &mut Manifold) {
         let flush = self.flush();
         let [above, below] = self.sides;
-        let mut spots: ArrayVec<Spot, SPOTS> = ArrayVec::new();
+        let mut spots = Spots::new();
         // Corners of a face are in order as seen from outside: A's is seen from below here.
         let left = [below.left_of_edges(&above.flat[..above.len]), above.left_of_edges(&below.flat[..below.len])];
         let is_held = |own: usize, k: usize| {
@@ -170,7 +210,7 @@ impl Overlap<'_> {
         // Corners of one that the other holds.
         for k in (0..above.len).filter(|&k| is_held(0, k)) {
             let flat = above.flat[k];
-            spots.push(self.spot(flat, [above.height[k], below.height_at(flat)], [above.ids[k], FACE]));
+            spots.push(self.view.spot(flat, [above.height[k], below.height_at(flat)], [above.ids[k], FACE]));
         }
         for k in (0..below.len).filter(|&k| is_held(1, k)) {
             let flat = below.flat[k];
@@ -178,7 +218,7 @@ impl Overlap<'_> {
             if let Some(same) = known(&spots, flat) {
                 spots[same].key[1] = below.ids[k];
             } else {
-                spots.push(self.spot(flat, [above.height_at(flat), below.height[k]], [FACE, below.ids[k]]));
+                spots.push(self.view.spot(flat, [above.height_at(flat), below.height[k]], [FACE, below.ids[k]]));
             }
         }
         // Crossings of edges: either has its ends on both sides of the other.
@@ -200,31 +240,11 @@ impl Overlap<'_> {
                 if known(&spots, flat).is_none() {
                     let on_a = above.height[i] + t * (above.height[j] - above.height[i]);
                     let on_b = below.height[k] + r / (r - s) * (below.height[l] - below.height[k]);
-                    spots.push(self.spot(flat, [on_a, on_b], [above.edge_name(i), below.edge_name(k)]));
+                    spots.push(self.view.spot(flat, [on_a, on_b], [above.edge_name(i), below.edge_name(k)]));
                 }
             }
         }
-        // Those within reach. None is deeper than the deepest: corners that a face only nearly holds may seem to be.
-        spots.retain(|spot| spot.gap <= self.reach);
-        spots.iter_mut().for_each(|spot| spot.gap = spot.gap.max(deepest.gap));
-        self.choose(&spots, deepest, flush, manifold);
-    }
-
-    fn choose(&self, spots: &[Spot], deepest: Touch, flush: f64, manifold: &mut Manifold) {
-        let [t, u] = self.axes;
-        let from = deepest.point - self.origin;
-        let last = Spot { flat: DVec2::new(from.dot(t), from.dot(u)), gap: deepest.gap, ..Spot::default() };
-        for choice in spread(spots, &last, flush, self.size) {
-            manifold.push(match choice {
-                None => deepest,
-                Some(k) => {
-                    let Spot { flat, height, gap, key } = spots[k];
-                    let point = self.origin + t * flat.x + u * flat.y + self.normal * height;
-                    Touch { point, normal: self.normal, gap, key }
-                }
-            });
-        }
-        manifold.deepen(deepest.gap);
+        self.view.choose(&mut spots, deepest, self.view.seen(deepest.point), flush, manifold);
     }
 
     /// Where two edges run beside each other; what is curved parts along the line of the two axes.
@@ -259,15 +279,13 @@ impl Overlap<'_> {
             let radii = [along(radii[0], t), along(radii[1], v)];
             let key = if from_a[k] { [above.ids[k], FACE] } else { [FACE, below.ids[k ^ lower]] };
             let touch = self.between_axes(flats, heights, radii, key);
-            if let Some(touch) = touch.filter(|touch| touch.gap <= self.reach) {
+            if let Some(touch) = touch.filter(|touch| touch.gap <= self.view.reach) {
                 spots.push(Spot { flat: flats[0], gap: touch.gap, ..Spot::default() });
                 touches.push(touch);
             }
         }
-        let from = deepest.point - self.origin;
-        let flat = DVec2::new(from.dot(self.axes[0]), from.dot(self.axes[1]));
-        let last = Spot { flat, gap: deepest.gap, ..Spot::default() };
-        for choice in spread(&spots, &last, flush, self.size) {
+        let last = Spot { flat: self.view.seen(deepest.point), gap: deepest.gap, ..Spot::default() };
+        for choice in spread(&spots, &last, flush, self.view.size) {
             manifold.push(choice.map_or(deepest, |k| touches[k]));
         }
     }
@@ -275,23 +293,23 @@ impl Overlap<'_> {
     /// The point between two edges that are round about their axes; none if these have passed each other, aside of each
     /// other: there is no line to part along.
     fn between_axes(&self, flats: [DVec2; 2], heights: [f64; 2], radii: [f64; 2], key: [u32; 2]) -> Option<Touch> {
-        let [t, u] = self.axes;
+        let [t, u] = self.view.axes;
         let world = |flat: DVec2| t * flat.x + u * flat.y;
-        let spot = self.spot(flats[1], heights, key);
+        let spot = self.view.spot(flats[1], heights, key);
         let radius = radii[0] + radii[1];
         let upright = spot.gap + radius;
         if radius == 0.0 || upright <= 0.0 {
-            let point = self.origin + world(spot.flat) + self.normal * spot.height;
+            let point = self.view.origin + world(spot.flat) + self.view.normal * spot.height;
             let is_above = flats[0].distance_squared(flats[1]) <= self.flush().powi(2);
-            return is_above.then_some(Touch { point, normal: self.normal, gap: spot.gap, key });
+            return is_above.then_some(Touch { point, normal: self.view.normal, gap: spot.gap, key });
         }
         // From B's axis along the line of the two.
         let lateral = flats[0] - flats[1];
         let distance = (upright * upright + lateral.length_squared()).sqrt();
-        let normal = (self.normal * upright + world(lateral)) / distance;
+        let normal = (self.view.normal * upright + world(lateral)) / distance;
         let gap = distance - radius;
-        let axis = heights[1] + self.rounding[1] - radii[1];
-        let point = self.origin + world(flats[1]) + self.normal * axis + normal * (radii[1] + 0.5 * gap);
+        let axis = heights[1] + self.view.rounding[1] - radii[1];
+        let point = self.view.origin + world(flats[1]) + self.view.normal * axis + normal * (radii[1] + 0.5 * gap);
         Some(Touch { point, normal, gap, key })
     }
 }

@@ -152,30 +152,51 @@ fn triangle(corners: &[DVec3; 3], d: DVec3) -> Feature {
     }
 }
 
-/// The part of a box that faces a direction. Corners are numbered by their signs, a bit an axis.
+/// Which part of a box faces a direction. Corners are numbered by their signs, a bit an axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// The face across an axis, and the bit of its side.
+    Face(usize, u32),
+    /// The edge along an axis, and the bits of the two others.
+    Edge(usize, u32),
+    Corner(u32),
+}
+
+impl Part {
+    #[inline]
+    pub(crate) fn facing(d: DVec3) -> Self {
+        let size = d.abs();
+        let bit = |axis: usize| u32::from(d[axis] > 0.0) << axis;
+        let largest = size.max_position();
+        if size[largest] > FACING {
+            return Self::Face(largest, bit(largest));
+        }
+        let smallest = size.min_position();
+        let others = bit((smallest + 1) % 3) | bit((smallest + 2) % 3);
+        if size[smallest] < ACROSS { Self::Edge(smallest, others) } else { Self::Corner(others | bit(smallest)) }
+    }
+}
+
+/// The corners of a face of a box in order as seen from outside.
+#[inline]
+pub(crate) fn around(axis: usize, side: u32) -> [u32; 4] {
+    let (u, v) = (1u32 << ((axis + 1) % 3), 1u32 << ((axis + 2) % 3));
+    if side != 0 { [side, side | u, side | u | v, side | v] } else { [0, v, u | v, u] }
+}
+
+/// The part of a box that faces a direction.
 #[inline]
 fn cuboid(half: DVec3, d: DVec3) -> Feature {
-    let size = d.abs();
     let corner = |k: u32| {
         let sign = |axis: u32| if k >> axis & 1 == 0 { -1.0 } else { 1.0 };
         (half * DVec3::new(sign(0), sign(1), sign(2)), k)
     };
-    let bit = |axis: usize| u32::from(d[axis] > 0.0) << axis;
-    let largest = size.max_position();
-    if size[largest] > FACING {
-        let (u, v) = (1u32 << ((largest + 1) % 3), 1u32 << ((largest + 2) % 3));
-        let base = bit(largest);
-        // In order as seen from outside.
-        let order = if base != 0 { [0, u, u | v, v] } else { [0, v, u | v, u] };
-        let normal = DVec3::AXES[largest] * 1f64.copysign(d[largest]);
-        return Feature::face(order.map(|k| corner(base | k)), normal);
-    }
-    let smallest = size.min_position();
-    let others = bit((smallest + 1) % 3) | bit((smallest + 2) % 3);
-    if size[smallest] < ACROSS {
-        Feature::new([corner(others), corner(others | 1 << smallest)])
-    } else {
-        Feature::new([corner(others | bit(smallest))])
+    match Part::facing(d) {
+        Part::Face(axis, side) => {
+            Feature::face(around(axis, side).map(corner), DVec3::AXES[axis] * 1f64.copysign(d[axis]))
+        }
+        Part::Edge(axis, others) => Feature::new([corner(others), corner(others | 1 << axis)]),
+        Part::Corner(k) => Feature::new([corner(k)]),
     }
 }
 

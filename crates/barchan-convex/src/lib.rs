@@ -9,7 +9,8 @@
 //! 2. In general ([`closest`]) it is found by the distance of the cores by the algorithm of Gilbert, Johnson and Keerthi
 //!    (`gjk`), which is all that is needed where the overlap is not deeper than the rounding, and by the expanding polytope
 //!    of van den Bergen (`epa`) for the depth of cores that meet.
-//! 3. The parts that face each other there (`feature`) are laid over each other (`clip`), which gives the other points.
+//! 3. The parts that face each other there (`feature`) are laid over each other (`clip`, and `rectangles` for boxes), which
+//!    gives the other points.
 //!
 //! Nothing is allocated, and nothing is taken over from one call to the next, so that a result does not depend on what came
 //! before. All tolerances are relative to the size of the two shapes.
@@ -27,6 +28,7 @@ mod hull;
 mod manifold;
 mod pairs;
 mod plane;
+mod rectangles;
 mod segments;
 mod simplex;
 mod sphere;

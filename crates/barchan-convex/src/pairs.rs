@@ -14,12 +14,13 @@
 //! are not across one of the fifteen axes. Two shapes come in the order of the rows, whichever order they are given in.
 //!
 //! All of them find where the two are nearest to each other; where that is one point of several, `clip` finds the others,
-//! and `segments` itself for two capsules. A sphere and an ellipsoid touch anything in one
+//! `segments` itself for two capsules, and `rectangles` for two boxes. A sphere and an ellipsoid touch anything in one
 //! point. A plane is no core: see [`above_plane`](crate::above_plane).
 
 use crate::boxes::{Axes, boxes};
 use crate::clip::touches;
 use crate::ellipsoids::{Search, ellipsoids};
+use crate::rectangles::rectangles;
 use crate::segments::{Capsule, capsules, segments};
 use crate::sphere::{Distance, sphere};
 use crate::{Closest, Core, Manifold, Placed, Touch, closest};
@@ -59,13 +60,14 @@ impl Manifold {
     /// Adds where two shapes touch if it is known which of their points are nearest to each other, or along which normal
     /// they are to be parted. It must be empty.
     pub fn add_along(&mut self, a: &Placed<'_>, b: &Placed<'_>, nearest: &Closest, reach: f64) {
-        let is_one = |core: &Core<'_>| matches!(core, Core::Point | Core::Ellipsoid { .. });
-        if is_one(&a.core) || is_one(&b.core) {
-            // They have neither edges nor faces.
-            let point = 0.5 * (nearest.on_a + nearest.on_b);
-            self.push(Touch { point, normal: nearest.normal, gap: nearest.gap, key: [0, 0] });
-        } else {
-            touches(a, b, nearest, reach, self);
+        match (&a.core, &b.core) {
+            (Core::Point | Core::Ellipsoid { .. }, _) | (_, Core::Point | Core::Ellipsoid { .. }) => {
+                // They have neither edges nor faces.
+                let point = 0.5 * (nearest.on_a + nearest.on_b);
+                self.push(Touch { point, normal: nearest.normal, gap: nearest.gap, key: [0, 0] });
+            }
+            (&Core::Cuboid { half: p }, &Core::Cuboid { half: q }) => rectangles([a, b], [p, q], nearest, reach, self),
+            _ => touches(a, b, nearest, reach, self),
         }
     }
 }
