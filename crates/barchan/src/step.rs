@@ -308,7 +308,7 @@ impl Simulation {
         // Bodies of joints are on every rank, and their rows are solved on the first.
         let is_first = self.domain.as_ref().is_none_or(|domain| domain.rank() == 0);
         self.assembly.fill(&AssemblyInput {
-            joints: is_first.then_some(&self.joints),
+            joints: (&self.joints, is_first),
             world: &self.world,
             free: &self.free,
             arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts },

@@ -84,6 +84,11 @@ pub trait ConeProblem {
     /// Number of contacts, over all ranks.
     fn contacts(&self) -> usize;
 
+    /// Number of rows beside them: joints, limits, motors.
+    fn rows(&self) -> usize {
+        0
+    }
+
     /// Whether there is nothing to solve: neither contacts nor bilateral rows.
     fn is_empty(&self) -> bool {
         self.contacts() == 0

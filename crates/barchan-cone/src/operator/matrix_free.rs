@@ -313,6 +313,10 @@ impl ConeProblem for MatrixFree<'_> {
         self.contacts
     }
 
+    fn rows(&self) -> usize {
+        self.members - self.contacts
+    }
+
     fn is_empty(&self) -> bool {
         self.members == 0
     }

@@ -40,6 +40,8 @@ const POLISHED: f64 = 1e-3;
 const POLISHING_SWEEPS: u32 = 4;
 /// and for so many relaxations of contacts, which cost next to nothing: small problems are solved to many digits.
 const POLISHING_RELAXATIONS: usize = 20_000;
+/// What a row takes in a sweep, in relaxations of contacts. All of them are solved at once, and gain nothing by many sweeps.
+const ROW: usize = 200;
 
 /// How fast De Saxcé's terms follow the sweeps, where these have momentum.
 const FOLLOW: f64 = 0.5;
@@ -168,9 +170,9 @@ struct Polish {
 }
 
 impl Polish {
-    fn new(options: &SolverOptions, contacts: usize) -> Self {
+    fn new(options: &SolverOptions, relaxations: usize) -> Self {
         let is_wanted = options.polish && options.tolerance > 0.0;
-        let extra = (POLISHING_RELAXATIONS / contacts.max(1)) as u32;
+        let extra = (POLISHING_RELAXATIONS / relaxations.max(1)) as u32;
         Self { is_wanted, goal: POLISHED * options.tolerance, extra, until: None }
     }
 
@@ -228,7 +230,7 @@ impl<S: Default + Clone> Sweeping<S> {
         let mut stopping = Stopping::new(solve, method.patience(), NotFinite::Diverged);
         let mut momentum = Momentum::new(method.acceleration, &method.rule, report.iterations);
         let mut looks = Looks::new(method, report.iterations);
-        let mut polish = Polish::new(solve.options, solve.problem.contacts());
+        let mut polish = Polish::new(solve.options, solve.problem.contacts() + ROW * solve.problem.rows());
         let mut is_still = false;
         let Solve { problem, γ, response, options, record_history } = solve.reborrow();
         let iterates = &mut self.iterates;

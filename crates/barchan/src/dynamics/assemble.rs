@@ -12,11 +12,11 @@
 use super::arms::{ContactArms, relative_velocity};
 use super::{ContactOptions, Impacts, Integrator, JointRows};
 use crate::narrow::{Contacts, has_tensor};
-use crate::world::{Bodies, World};
+use crate::world::World;
 use barchan_cone::lanes::LANES;
 use barchan_cone::{ContactScalars, ContactVec, Geometry, ProblemRef, Row, Symmetric};
 use barchan_parallel::{CHUNK, for_chunks_mut};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 /// Velocities at the end of the step if there were no contacts: v̂ and ω̂ of each body.
 pub type FreeMotion = [[DVec3; 2]];
@@ -41,8 +41,8 @@ pub struct AssemblyInput<'a> {
     pub free: &'a FreeMotion,
     /// The contacts and their lever arms.
     pub arms: ContactArms<'a>,
-    /// The rows of joints, where they are solved on this rank.
-    pub joints: Option<&'a JointRows>,
+    /// Joints, and whether their rows are solved on this rank.
+    pub joints: (&'a JointRows, bool),
     /// What impacts have done to bodies.
     pub impacts: &'a Impacts,
     /// How positions follow from velocities.
@@ -99,7 +99,7 @@ impl Assembly {
         });
         self.rows.clear();
         self.bias.rows.clear();
-        if let Some(joints) = from.joints {
+        if let (joints, true) = from.joints {
             self.rows.extend_from_slice(&joints.rows);
             self.bias.rows.extend_from_slice(&joints.bias);
         }
@@ -108,19 +108,20 @@ impl Assembly {
 
     /// Inertia of bodies, and lever arms of general contacts over the lengths of their bodies.
     fn fill_geometry(&mut self, from: &AssemblyInput<'_>) {
-        let (bodies, contacts) = (&from.world.bodies, from.arms.contacts);
+        let (bodies, contacts, joints) = (&from.world.bodies, from.arms.contacts, from.joints.0);
         let Geometry { radius, inverse_inertia, tensors, arms } = &mut self.geometry;
         radius.clear();
         radius.extend(bodies.shape.iter().map(|shape| shape.bounding_radius().unwrap_or(0.0)));
         inverse_inertia.clear();
         inverse_inertia.extend(bodies.inverse_inertia.iter().map(|i| i.x));
+        joints.slow_bodies().for_each(|j| inverse_inertia[j] = joints.inverse_inertia(bodies, j).x);
         tensors.clear();
         arms.shape(contacts.round(), contacts.len());
         if !contacts.has_general() && self.rows.is_empty() {
             return;
         }
         for j in (0..bodies.len()).filter(|&j| has_tensor(bodies, j)) {
-            tensors.push(j as u32, world_inverse_inertia(bodies, j));
+            tensors.push(j as u32, world_inverse_inertia(bodies.orientation[j], joints.inverse_inertia(bodies, j)));
         }
         if !contacts.has_general() {
             return;
@@ -160,8 +161,8 @@ impl Assembly {
 }
 
 /// R·I⁰⁻¹·Rᵀ.
-fn world_inverse_inertia(bodies: &Bodies, j: usize) -> Symmetric {
-    let r = DMat3::from_quat(bodies.orientation[j]);
-    let i = r * DMat3::from_diagonal(bodies.inverse_inertia[j]) * r.transpose();
+fn world_inverse_inertia(turn: DQuat, inverse_inertia: DVec3) -> Symmetric {
+    let r = DMat3::from_quat(turn);
+    let i = r * DMat3::from_diagonal(inverse_inertia) * r.transpose();
     [i.x_axis.x, i.y_axis.y, i.z_axis.z, i.y_axis.x, i.z_axis.x, i.z_axis.y]
 }

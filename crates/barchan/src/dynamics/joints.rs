@@ -5,6 +5,10 @@
 //! order, without drift, and a pendulum keeps its energy. One linear step from the place to which the present velocities v
 //! lead does it: J(u − v) = −Ψ/h, with Ψ of that place.
 //!
+//! Under a tension F a body with an arm r swings back to the line of it, with ω² = Fr/I. Light links of a chain that holds a
+//! heavy weight do so too fast for the step, and the method would blow up (hω > 2; Tournier et al. 2015). Of these, and of no
+//! others, the moment of inertia is raised to what the step can follow: they swing more slowly, about the same place.
+//!
 //! A spring is taken as the mean of three middles, −k(s + h/4·(u⁺ − u⁻)) − d(u⁻ + u⁺)/2 (Newmark's average acceleration):
 //! as a compliance in its row, so that it never blows up, however stiff, and without damping keeps its energy. With the
 //! step of semi-implicit Euler both are taken at the end of the step instead.
@@ -27,6 +31,8 @@ pub struct JointRows {
     start: Vec<usize>,
     /// The row of each joint's motor, and its velocity before the step.
     motors: Vec<Option<(usize, f64)>>,
+    /// Bodies with moments of inertia that the step cannot follow, ascending, and the least that it can.
+    slow: Vec<(u32, f64)>,
 }
 
 /// A row as it is being made: its gradient with respect to the motion of the second body and of the first.
@@ -34,6 +40,11 @@ type Gradient = [[DVec3; 2]; 2];
 
 /// What a joint does not allow: its gradient, and its violation.
 type Constraint = (Gradient, f64);
+
+/// The largest (hω)² of what swings about the line of a tension: half of what would be stable for one joint alone.
+const STABLE: f64 = 1.0;
+/// What is left of a tension after a step without one: light links under a load hum, and it comes and goes.
+const FORGETTING: f64 = 0.95;
 
 /// The interval of impulses that may pull and push.
 const EVERYTHING: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
@@ -104,6 +115,43 @@ impl JointRows {
             (joint.state.position, joint.state.angles) = (position, angles);
         }
         self.start.push(self.rows.len());
+        self.find_slow(joints, bodies, from.h);
+    }
+
+    /// After it: `slow` has the bodies that their joints turn too fast.
+    fn find_slow(&mut self, joints: &[Joint], bodies: &Bodies, h: f64) {
+        self.slow.clear();
+        for joint in joints.iter().filter(|joint| !joint.state.is_broken) {
+            let sides = [(joint.bodies.0, joint.frames[0]), (Some(joint.bodies.1), joint.frames[1])];
+            for (id, frame) in sides {
+                if let Some(j) = id.and_then(|id| bodies.index_of(id)) {
+                    self.slow.push((j as u32, joint.state.tension * frame.place.length()));
+                }
+            }
+        }
+        self.slow.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        self.slow.dedup_by(|next, sum| {
+            let same = next.0 == sum.0;
+            sum.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+        self.slow.iter_mut().for_each(|entry| entry.1 *= h * h / STABLE);
+        self.slow.retain(|&(j, least)| bodies.inverse_inertia[j as usize].max_element() * least > 1.0);
+    }
+
+    /// The bodies whose inertia is not their own.
+    pub(super) fn slow_bodies(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slow.iter().map(|entry| entry.0 as usize)
+    }
+
+    /// Inverse moments of inertia of a body in its own frame, as the step can follow them.
+    #[inline]
+    pub(super) fn inverse_inertia(&self, bodies: &Bodies, j: usize) -> DVec3 {
+        let inverse = bodies.inverse_inertia[j];
+        match self.slow.binary_search_by_key(&(j as u32), |entry| entry.0) {
+            Ok(k) => inverse.min(DVec3::splat(self.slow[k].1.recip())),
+            Err(_) => inverse,
+        }
     }
 
     /// Impulses to start from in a step of length h: the loads of the step before.
@@ -134,6 +182,7 @@ impl JointRows {
                 state.force += force;
                 moment += torque;
             }
+            state.tension = state.force.length().max(state.tension * FORGETTING);
             let arm = bodies.orientation[second] * joint.frames[1].place;
             state.torque = moment - arm.cross(state.force);
             if let Some((row, before)) = *motor {

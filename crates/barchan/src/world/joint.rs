@@ -181,6 +181,8 @@ pub struct JointState {
     pub force: DVec3,
     /// See `force`.
     pub torque: DVec3,
+    /// The force that it bore of late, N.
+    pub(crate) tension: f64,
     /// What the motor exerted in the last step, N·m or N.
     pub effort: f64,
     /// The work of the motor so far, J.
@@ -266,8 +268,8 @@ impl Pack for Strength {
 
 impl Pack for JointState {
     fn pack(&self, out: &mut Vec<u8>) {
-        let Self { position, speed, angles, is_broken, force, torque, effort, work, loads } = self;
-        [*position, *speed, *effort, *work].pack(out);
+        let Self { position, speed, angles, is_broken, force, torque, tension, effort, work, loads } = self;
+        [*position, *speed, *tension, *effort, *work].pack(out);
         angles.pack(out);
         is_broken.pack(out);
         [*force, *torque].pack(out);
@@ -276,7 +278,7 @@ impl Pack for JointState {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let [position, speed, effort, work] = from.take()?;
+        let [position, speed, tension, effort, work] = from.take()?;
         let angles = from.take()?;
         let is_broken = from.take()?;
         let [force, torque] = from.take()?;
@@ -284,7 +286,7 @@ impl Pack for JointState {
         for _ in 0..from.take::<u64>()? {
             loads.push(from.take()?);
         }
-        Some(Self { position, speed, angles, is_broken, force, torque, effort, work, loads })
+        Some(Self { position, speed, angles, is_broken, force, torque, tension, effort, work, loads })
     }
 }
 
