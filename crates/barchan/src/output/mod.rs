@@ -5,6 +5,7 @@
 //! | `scene.toml` | [`RunDirectory::write_scene`] | whole, once |
 //! | `steps.csv` | [`StepsWriter`] | grows by whole lines |
 //! | `history.csv` | [`HistoryWriter`] | the same, where the scene asks for it |
+//! | `joints.csv` | [`JointsWriter`] | the same, where the scene has joints |
 //! | `frames/frame-000000.vtp`, ... | [`FrameWriter`] | whole, one a frame; on ranks a `.pvtp` with a piece of each |
 //! | `frames/contacts-000000.vtp`, ... | [`FrameWriter`] | the same for contacts |
 //! | `frames/walls-000000.vtp`, ... | [`FrameWriter`] | whole, whenever a wall has moved |
@@ -34,6 +35,7 @@ mod by_rank;
 mod checkpoint_folder;
 mod csv;
 pub mod history;
+pub mod joints;
 pub mod human;
 mod lock;
 mod names;
@@ -51,6 +53,7 @@ pub use checkpoint_folder::CheckpointFolder;
 pub(crate) use checkpoint_folder::sync_directory;
 pub use csv::{BODY_COLUMNS, CONTACT_COLUMNS, write_body_rows, write_contact_rows};
 pub use history::HistoryWriter;
+pub use joints::JointsWriter;
 pub use picture::{
     Colouring, Look, PictureOptions, UnknownVideo, VideoError, VideoKind, VideoOptions, View, encode_image, render,
     render_on, write_image, write_png, write_video,

@@ -10,7 +10,7 @@ use super::lock::{self, Lock};
 use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, SCRIPT, SHAPES, is_frame_file, is_shape_file};
 use super::{
-    Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, OutputError, PictureOptions, StepsWriter,
+    Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, JointsWriter, OutputError, PictureOptions, StepsWriter,
     Summary, picture, restarts, sync_directory,
 };
 use crate::comm::Communicator;
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub(super) const SCENE: &str = "scene.toml";
 pub(super) const STEPS: &str = "steps.csv";
 const HISTORY: &str = "history.csv";
+const JOINTS: &str = "joints.csv";
 const RESTARTS: &str = "restarts.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const PICTURE: &str = "picture.png";
@@ -32,7 +33,7 @@ pub(super) const FRAMES: &str = "frames";
 
 /// The files of a run, but for its scene, and its mark, `steps.csv`: that stays, so that a removal
 /// which fails half-way can be repeated.
-const OWN_FILES: [&str; 8] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], SCRIPT, HISTORY];
+const OWN_FILES: [&str; 9] = [SUMMARY, PICTURE, REPORT, INDEXES[0], INDEXES[1], INDEXES[2], SCRIPT, HISTORY, JOINTS];
 
 /// Whether a file is there. A directory that may not be entered is an error: nobody knows what it holds.
 pub(super) fn is_file(path: &Path) -> io::Result<bool> {
@@ -237,6 +238,27 @@ impl RunDirectory {
     /// If it is not such a table.
     pub fn resume_history(&self, steps: u64) -> Result<HistoryWriter, OutputError> {
         HistoryWriter::resume(self.path.join(HISTORY), steps)
+    }
+
+    /// Starts the table of joints.
+    pub fn joints(&self) -> Result<JointsWriter, OutputError> {
+        JointsWriter::create(self.path.join(JOINTS))
+    }
+
+    /// Whether the table of joints can go on.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn check_joints(&self) -> Result<(), OutputError> {
+        JointsWriter::check(&self.path.join(JOINTS))
+    }
+
+    /// Goes on with the table of joints after so many steps.
+    ///
+    /// # Errors
+    /// If it is not such a table.
+    pub fn resume_joints(&self, steps: u64) -> Result<JointsWriter, OutputError> {
+        JointsWriter::resume(self.path.join(JOINTS), steps)
     }
 
     /// Starts the sequence of frames, of which this rank writes its part.

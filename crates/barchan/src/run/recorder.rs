@@ -7,10 +7,11 @@ use super::tally::Tally;
 use crate::checkpoint::Before;
 use crate::frame::Frame;
 use crate::output::{
-    FrameOptions, HistoryWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
+    FrameOptions, HistoryWriter, JointsWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
 };
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};
+use crate::world::Joint;
 use barchan_cone::ProblemRef;
 use std::time::Instant;
 
@@ -31,6 +32,8 @@ struct Tables {
     steps: StepsWriter,
     /// `None` unless the scene asks for it.
     history: Option<HistoryWriter>,
+    /// `None` unless the scene has joints.
+    joints: Option<JointsWriter>,
 }
 
 impl Recorder {
@@ -59,7 +62,8 @@ impl Recorder {
         let tables = if rank == 0 {
             directory.write_scene(&scene.to_toml())?;
             let history = if scene.output.history { Some(directory.history()?) } else { None };
-            Some(Tables { steps: directory.steps()?, history })
+            let joints = if scene.joint.is_empty() { None } else { Some(directory.joints()?) };
+            Some(Tables { steps: directory.steps()?, history, joints })
         } else {
             None
         };
@@ -95,11 +99,12 @@ impl Recorder {
         let tables = if rank == 0 {
             directory.remove_results()?;
             let history = if scene.output.history { Some(directory.resume_history(step)?) } else { None };
+            let joints = if scene.joint.is_empty() { None } else { Some(directory.resume_joints(step)?) };
             let steps = directory.resume_steps(step)?;
             directory.write_scene(&scene.to_toml())?;
             directory.checkpoints().set_aside_after(step)?;
             directory.checkpoints().prune(step, usize::MAX)?;
-            Some(Tables { steps, history })
+            Some(Tables { steps, history, joints })
         } else {
             None
         };
@@ -126,6 +131,9 @@ impl Recorder {
         if let Some(history) = &tables.history {
             files.push(history.handle()?);
         }
+        if let Some(joints) = &tables.joints {
+            files.push(joints.handle()?);
+        }
         Ok(Before { files, directories, ..Before::default() })
     }
 
@@ -146,7 +154,8 @@ impl Recorder {
         row.seconds_output = self.spent.output.tell();
         row.seconds_checkpoint = self.spent.checkpoint.tell();
         let start = Instant::now();
-        let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report));
+        let joints = &simulation.world.joints;
+        let result = self.tables.as_mut().map_or(Ok(()), |tables| tables.push(&row, report, joints));
         self.spent.output.add(start);
         framed.and(result)
     }
@@ -204,15 +213,19 @@ impl Recorder {
 }
 
 impl Tables {
-    fn push(&mut self, row: &StepRow, report: &StepReport) -> Result<(), OutputError> {
+    fn push(&mut self, row: &StepRow, report: &StepReport, joints: &[Joint]) -> Result<(), OutputError> {
         if let Some(history) = &mut self.history {
             history.push(row.step, &report.solver.history)?;
+        }
+        if let Some(table) = &mut self.joints {
+            table.push(row.step, row.time, joints)?;
         }
         self.steps.push(row)
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
         self.steps.flush()?;
-        self.history.as_mut().map_or(Ok(()), HistoryWriter::flush)
+        self.history.as_mut().map_or(Ok(()), HistoryWriter::flush)?;
+        self.joints.as_mut().map_or(Ok(()), JointsWriter::flush)
     }
 }

@@ -101,6 +101,9 @@ impl Remains {
         if scene.output.history {
             directory.check_history()?;
         }
+        if !scene.joint.is_empty() {
+            directory.check_joints()?;
+        }
         Ok(Self { heads, rows: directory.count_steps()?, frames: indexed_times(directory.path())? })
     }
 }

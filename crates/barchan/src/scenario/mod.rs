@@ -12,6 +12,7 @@ mod cradle;
 mod dominoes;
 mod drum;
 mod empty;
+mod excavator;
 mod free_gas;
 mod gas;
 mod grains;
@@ -20,12 +21,14 @@ mod head_on;
 mod hexagonal_packing;
 mod incline;
 mod kapla_tower;
+mod linkage;
 mod mesh_funnel;
 mod offers;
 mod packing;
 mod parameters;
 mod pebbles;
 mod rods;
+mod rover;
 mod scaling;
 mod sedimentation;
 mod shaken_box;
@@ -77,6 +80,12 @@ pub static SCENARIOS: &[&Scenario] = &[
     &bounce::SCENARIO,
     &head_on::SCENARIO,
     &cradle::SCENARIO,
+    &linkage::PENDULUM_SCENARIO,
+    &linkage::SLIDER_CRANK_SCENARIO,
+    &linkage::FOUR_BAR_SCENARIO,
+    &linkage::CHAIN_SCENARIO,
+    &excavator::SCENARIO,
+    &rover::SCENARIO,
     &empty::SCENARIO,
 ];
 

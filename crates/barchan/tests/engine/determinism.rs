@@ -124,3 +124,22 @@ fn shapes_are_the_same_on_any_number_of_threads_and_by_any_broad_phase() {
         }
     }
 }
+
+/// A machine that digs, after some steps on a number of threads: the state, and what its joints bear.
+fn dug_on(threads: usize) -> (u64, String) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    pool.install(|| {
+        let mut digger = simulation("excavator", &[("bodies", "300".into()), ("radius", "0.035".into())]);
+        run(&mut digger, 250);
+        (digger.world.state_hash(), format!("{:?}", digger.world.joints))
+    })
+}
+
+#[test]
+fn joints_leave_no_trace_of_threads() {
+    let one = dug_on(1);
+    assert!(one.1.contains("effort"));
+    for threads in [2, 8] {
+        assert_eq!(dug_on(threads), one, "{threads} threads");
+    }
+}

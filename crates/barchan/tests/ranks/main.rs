@@ -16,6 +16,7 @@ mod change;
 mod contacts;
 mod edges;
 mod gas;
+mod machines;
 mod momentum;
 mod protocol;
 mod runs;

@@ -180,6 +180,8 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     check(&scene("shaken-box", &history), 60, 5);
     check(&scene("sedimentation", &[("bodies", "200"), ("output.frame_interval", "0.004")]), 40, 6);
     check(&scene("bounce", &[("height", "0.005")]), 500, 7);
+    check(&scene("excavator", &[("bodies", "120"), ("radius", "0.045"), ("time.step", "0.002"), reorder]), 60, 8);
+    check(&scene("chain", &[("links", "9")]), 80, 9);
     // Steps of any length, with frames that are due between them.
     let slope =
         [("nx", "4"), ("ny", "3"), ("nz", "4"), ("time.end", "0.2"), ("output.frame_interval", "0.013"), reorder];
