@@ -7,15 +7,15 @@
 //! Deliberately absent: triangles that overlap in one plane, and those that go through a neighbour with which they share a
 //! vertex, do not count as self-intersections.
 
+mod crossings;
+
 use glam::DVec3;
 
 use crate::edges::{Side, edges, sides};
-use crate::{Moments, Surface, Tree, triangle};
+use crate::{Moments, Surface};
 
 /// A triangle has no area if its height is below this part of its longest edge.
 const FLAT: f64 = 1e-10;
-/// Triangles cross if they do by more than this part of the surface's size.
-const CROSSING: f64 = 1e-9;
 /// A surface encloses nothing if its volume is below this part of its bounding box's diagonal cubed.
 const EMPTY: f64 = 1e-12;
 
@@ -133,18 +133,32 @@ pub enum MeshFault {
     },
     /// Triangles that go through others.
     #[error(
-        "it goes through itself: {}, {triangle} and {other} for example at {at}; unite the parts",
+        "it goes through itself: {}{}, {triangle} and {other} for example at {at}; unite the parts",
+        if *is_all { "" } else { "at least " },
         counted(*count, "pair of triangles crosses", "pairs of triangles cross")
     )]
     Crossing {
-        /// How many pairs.
+        /// How many pairs were found.
         count: usize,
+        /// Whether these are all: it is not looked for more than some thousands.
+        is_all: bool,
         /// One of a pair.
         triangle: usize,
         /// The other one.
         other: usize,
         /// A corner of the first one.
         at: DVec3,
+    },
+    /// Triangles of which too many lie among each other.
+    #[error(
+        "whether it goes through itself is not known: so many of its triangles lie among each other that only the first \
+         {triangle} of {all} were looked at; cut long thin triangles into shorter ones"
+    )]
+    Unsearched {
+        /// The first triangle that was not looked at to the end.
+        triangle: usize,
+        /// How many there are.
+        all: usize,
     },
 }
 
@@ -162,7 +176,7 @@ impl MeshFault {
     /// Whether what such a surface encloses cannot be measured: no body of finite mass without a mass and inertia that are
     /// given.
     pub fn forbids_volume(&self) -> bool {
-        !matches!(self, Self::Degenerate { .. } | Self::Components { .. })
+        !matches!(self, Self::Degenerate { .. } | Self::Components { .. } | Self::Unsearched { .. })
     }
 
     /// A triangle for example; none if there is no triangle.
@@ -178,7 +192,8 @@ impl MeshFault {
             | Self::InsideOut { triangle, .. }
             | Self::Hollow { triangle }
             | Self::Components { triangle, .. }
-            | Self::Crossing { triangle, .. } => Some(triangle),
+            | Self::Crossing { triangle, .. }
+            | Self::Unsearched { triangle, .. } => Some(triangle),
         }
     }
 }
@@ -317,28 +332,6 @@ impl Surface {
             number[t as usize] = number[first as usize];
         }
         number
-    }
-
-    fn crossings(&self) -> Option<MeshFault> {
-        let tree = Tree::build(self);
-        let length = CROSSING * self.size();
-        let mut count = 0;
-        let mut example = None;
-        for (t, corners) in self.triangles.iter().enumerate() {
-            let places = self.corners(t);
-            let low = places[0].min(places[1]).min(places[2]);
-            let high = places[0].max(places[1]).max(places[2]);
-            tree.visit(low, high, |other| {
-                let other = other as usize;
-                let shared = self.triangles[other].iter().any(|k| corners.contains(k));
-                if other > t && !shared && triangle::cross(places, self.corners(other), length) {
-                    count += 1;
-                    example = example.min(Some((t, other))).or(Some((t, other)));
-                }
-            });
-        }
-        let (triangle, other) = example?;
-        Some(MeshFault::Crossing { count, triangle, other, at: self.corners(triangle)[0] })
     }
 }
 

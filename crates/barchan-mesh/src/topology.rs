@@ -19,6 +19,12 @@ const NEAR: f64 = 1e-9;
 /// A triangle is passed over if its height is below this part of its longest edge, and edges lie on each other if they are
 /// not farther off than twice this part of their length.
 const SLIVER: f64 = 1e-6;
+/// Of more triangles at one edge, each has about so many of the others for neighbours, evenly chosen: they go all around it.
+const CROWD: usize = 32;
+/// Sides that lie on each other are looked for so often, and so often more for each open side: no surface needs as much that
+/// is not crowded at a vertex within many sides.
+const MOST_LOOKS: usize = 10_000_000;
+const MOST_LOOKS_EACH: usize = 1000;
 
 /// An edge is flat if the sine of the angle by which the surface bends there is below this.
 const FLAT: f64 = 1e-5;
@@ -226,12 +232,13 @@ fn as_neighbour(surface: &Surface, side: &Side) -> Neighbour {
     Neighbour { triangle: side.triangle, tip: corners[(side.corner as usize + 2) % 3] }
 }
 
-/// Every side of an edge with every other one.
+/// Every side of an edge with every other one, or with some of them if there are many.
 fn pairs(surface: &Surface, edge: &[Side]) -> Vec<(u32, Neighbour)> {
+    let step = edge.len().div_ceil(CROWD);
     let others = |side: &Side| {
         let own = side.triangle;
         let place = place(side);
-        let rest = edge.iter().filter(move |other| other.triangle != own);
+        let rest = edge.iter().step_by(step).filter(move |other| other.triangle != own);
         rest.map(move |other| (place, as_neighbour(surface, other))).collect::<Vec<_>>()
     };
     edge.iter().flat_map(others).collect()
@@ -239,22 +246,39 @@ fn pairs(surface: &Surface, edge: &[Side]) -> Vec<(u32, Neighbour)> {
 
 impl Touches {
     /// Finds which open sides lie on each other in part, and which vertices lie on them.
+    ///
+    /// Of two sides that do, the shorter one has an end within the longer one that is no end of that: it is enough to look
+    /// for ends along each side. Boxes of sides would meet much more often.
     fn find_overlaps(&mut self, surface: &Surface, open: &[Side]) {
-        let lines = open.iter().map(|side| [side.edge[0], side.edge[1], side.edge[1]]).collect();
-        let lines = Surface { vertices: surface.vertices.clone(), triangles: lines };
-        let tree = Tree::build(&lines);
+        let lines: Vec<[DVec3; 2]> = open.iter().map(|side| side.edge.map(|v| surface.vertices[v as usize])).collect();
+        let lengths: Vec<f64> = lines.iter().map(|line| line[0].distance(line[1])).collect();
+        // Open sides by the vertices at their ends.
+        let mut at: Vec<(u32, u32)> = open.iter().zip(0..).flat_map(|(side, k)| side.edge.map(|v| (v, k))).collect();
+        at.sort_unstable();
+        let ends: Vec<&[(u32, u32)]> = at.chunk_by(|a, b| a.0 == b.0).collect();
+        let points = ends.iter().map(|list| [list[0].0; 3]).collect();
+        let tree = Tree::build(&Surface { vertices: surface.vertices.clone(), triangles: points });
+        let most = MOST_LOOKS + MOST_LOOKS_EACH * open.len();
+        let mut looks = 0;
+        let mut others = Vec::new();
         for (k, long) in open.iter().enumerate() {
-            let [a, b] = long.edge.map(|v| surface.vertices[v as usize]);
-            let near = 2.0 * SLIVER * a.distance(b);
-            tree.visit(a.min(b) - near, a.max(b) + near, |other| {
-                let short = &open[other as usize];
-                let [c, d] = short.edge.map(|v| surface.vertices[v as usize]);
-                // Each pair once, from the longer side.
-                let is_shorter = (c.distance(d), other as usize) < (a.distance(b), k);
-                if is_shorter && other as usize != k && short.triangle != long.triangle {
-                    self.lay(surface, [long, short], near);
+            let near = 2.0 * SLIVER * lengths[k];
+            others.clear();
+            tree.visit_along(lines[k], near, |point| {
+                let list = ends[point as usize];
+                looks += 1;
+                if long.edge.contains(&list[0].0) || looks >= most {
+                    return;
                 }
+                looks += list.len();
+                // Each pair once, from the longer side.
+                let is_shorter = |other: usize| (lengths[other], other) < (lengths[k], k);
+                let found = list.iter().map(|&(_, other)| other as usize);
+                others.extend(found.filter(|&o| is_shorter(o) && open[o].triangle != long.triangle));
             });
+            others.sort_unstable();
+            others.dedup();
+            others.iter().for_each(|&other| self.lay(surface, [long, &open[other]], near));
         }
         for list in [&mut self.ends, &mut self.fans] {
             list.sort_unstable();
@@ -411,6 +435,23 @@ mod tests {
             assert!(topology.fan(3).contains(&shift) && topology.ends(3).contains(&2));
             assert!(shift == 0 || (topology.normal(0) == DVec3::ZERO && !topology.fan(3).contains(&0)));
         }
+    }
+
+    /// Every side once had every other one of its edge, which for 100 000 triangles on one edge did not fit into memory.
+    #[test]
+    fn neighbours_are_bounded_at_a_crowded_edge() {
+        let count = 3000;
+        let tip = |k: u32| DVec3::new(f64::from(k).cos(), f64::from(k).sin(), 0.0);
+        let vertices = [DVec3::Z, -DVec3::Z].into_iter().chain((0..count).map(tip)).collect();
+        let fan = Surface { vertices, triangles: (0..count).map(|k| [0, 1, 2 + k]).collect() };
+        let topology = Topology::by_geometry(&fan);
+        for t in 0..count as usize {
+            assert!((CROWD / 2..=CROWD).contains(&topology.neighbours(t, 0).len()));
+            // They go all around, so that nothing touches the edge itself.
+            let out = fan.vertices[2 + (t + 1) % count as usize];
+            assert!(!topology.edge_holds(&fan, t, 0, out, 1e-9));
+        }
+        assert!(topology.fan(0).len() == count as usize && topology.bytes() < 2000 * count as usize);
     }
 
     /// The cone of an edge or vertex holds the directions to points whose nearest point of the surface it is.

@@ -197,9 +197,14 @@ impl Tree {
         builder.tree
     }
 
+    /// About which point boxes are given to tests.
+    pub(crate) fn middle(&self) -> DVec3 {
+        self.middle
+    }
+
     /// Every triangle of leaves whose box passes a test, in an order of its own. The test is given boxes about the middle.
     #[inline]
-    fn walk(&self, mut hit: impl FnMut(Vec3, Vec3) -> bool, mut found: impl FnMut(u32)) {
+    pub(crate) fn walk(&self, mut hit: impl FnMut(Vec3, Vec3) -> bool, mut found: impl FnMut(u32)) {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
             if !hit(node.low, node.high) {
@@ -223,12 +228,18 @@ impl Tree {
         self.walk(|l, h| l.cmple(high).all() && low.cmple(h).all(), found);
     }
 
+    /// Visits every triangle whose bounding box comes as near to a segment, and some others.
+    pub(crate) fn visit_along(&self, [from, to]: [DVec3; 2], near: f64, found: impl FnMut(u32)) {
+        let reach = std::cell::Cell::new(1.0);
+        self.walk(self.ray_test(from, to - from, near, &reach), found);
+    }
+
     /// The first triangle that a ray meets, from either side, and how far it is in lengths of the direction; none beyond
     /// `longest`.
     pub fn cast(&self, surface: &Surface, origin: DVec3, direction: DVec3, longest: f64) -> Option<(f64, u32)> {
         let mut best: Option<(f64, u32)> = None;
         let reach = std::cell::Cell::new(longest);
-        let hit = self.ray_test(origin, direction, &reach);
+        let hit = self.ray_test(origin, direction, 0.0, &reach);
         self.walk(hit, |t| {
             if let Some(met) = triangle::ray(surface.corners(t as usize), origin, direction) {
                 let better = best.is_none_or(|(far, other)| met.far < far || (met.far == far && t < other));
@@ -241,11 +252,12 @@ impl Tree {
         best
     }
 
-    /// Whether a ray meets a box before its end.
+    /// Whether a ray meets a box before its end, where boxes are larger by a length on each side.
     fn ray_test<'a>(
         &self,
         origin: DVec3,
         direction: DVec3,
+        around: f64,
         reach: &'a std::cell::Cell<f64>,
     ) -> impl FnMut(Vec3, Vec3) -> bool + 'a {
         let from = origin - self.middle;
@@ -254,8 +266,8 @@ impl Tree {
             let mut enter: f64 = 0.0;
             let mut leave = reach.get();
             for k in 0..3 {
-                let near = f64::from(low[k]) - from[k];
-                let far = f64::from(high[k]) - from[k];
+                let near = f64::from(low[k]) - around - from[k];
+                let far = f64::from(high[k]) + around - from[k];
                 if direction[k] == 0.0 {
                     if near > 0.0 || far < 0.0 {
                         return false;
@@ -287,7 +299,7 @@ impl Tree {
             let reach = std::cell::Cell::new(f64::INFINITY);
             let mut turns = 0;
             let mut sure = true;
-            let hit = self.ray_test(point, direction, &reach);
+            let hit = self.ray_test(point, direction, 0.0, &reach);
             self.walk(hit, |t| {
                 if let Some(met) = triangle::ray(surface.corners(t as usize), point, direction) {
                     sure &= met.clear;

@@ -1,4 +1,7 @@
+use super::crossings::{CROSSING, Search};
 use super::*;
+use crate::random::Random;
+use crate::{Tree, triangle};
 
 fn one(surface: &Surface) -> MeshFault {
     let faults = surface.faults();
@@ -145,12 +148,67 @@ fn crossings_of_many_triangles_are_those_of_brute_force() {
     let both = Surface::merged([&ball, &ball.mapped(|p| p + DVec3::new(0.5, 0.61, 0.37))]);
     let count = (0..both.triangles.len())
         .flat_map(|a| (0..a).map(move |b| (a, b)))
-        .filter(|&(a, b)| !both.triangles[a].iter().any(|k| both.triangles[b].contains(k)))
+        .filter(|&(a, b)| !both.share_a_corner(a, b))
         .filter(|&(a, b)| triangle::cross(both.corners(a), both.corners(b), CROSSING * both.size()))
         .count();
     let found = both.faults().into_iter().find_map(|f| match f {
-        MeshFault::Crossing { count, .. } => Some(count),
+        MeshFault::Crossing { count, is_all: true, .. } => Some(count),
         _ => None,
     });
     assert!(count > 40 && found == Some(count), "{found:?} of {count}");
+}
+
+/// Triangles of three points each.
+fn soup(count: usize, mut corners: impl FnMut() -> [DVec3; 3]) -> Surface {
+    let vertices: Vec<DVec3> = (0..count).flat_map(|_| corners()).collect();
+    let triangles = (0..count as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+    Surface { vertices, triangles }
+}
+
+/// Surfaces of which every triangle's box meets every other's once took a time that is quadratic.
+#[test]
+fn visits_are_bounded_where_all_triangles_lie_among_each_other() {
+    let count = 20_000;
+    let most = |visits: usize| visits < 12_000_000 + 1000 * count;
+    let mut random = Random::new(3);
+    // Through the origin, so that each crosses all others.
+    let slivers = soup(count, || {
+        let a = random.point();
+        [a, -a, 1e-3 * a + 1e-4 * DVec3::Y]
+    });
+    for surface in [slivers, soup(count, || [random.point(), random.point(), random.point()])] {
+        let search = Search::of(&surface);
+        assert!(search.visits < 4_000_000 && search.searched < 100, "{} {}", search.visits, search.searched);
+        let fault = surface.crossings().unwrap();
+        assert!(matches!(fault, MeshFault::Crossing { count: 10_000, is_all: false, .. }), "{fault}");
+        assert!(fault.to_string().contains("at least 10000 pairs of triangles cross"), "{fault}");
+    }
+    // All at one edge: nothing crosses, which cannot be known so soon.
+    let ring = (0..count).map(|k| DVec3::new((k as f64).cos(), (k as f64).sin(), 0.0));
+    let fan = Surface {
+        vertices: [DVec3::Z, -DVec3::Z].into_iter().chain(ring).collect(),
+        triangles: (0..count as u32).map(|k| [0, 1, 2 + k]).collect(),
+    };
+    let search = Search::of(&fan);
+    assert!(most(search.visits) && search.count == 0, "{}", search.visits);
+    let fault = fan.crossings().unwrap();
+    assert!(matches!(fault, MeshFault::Unsearched { all: 20_000, .. }) && !fault.forbids_volume(), "{fault}");
+}
+
+#[test]
+fn planes_and_convex_bodies_take_next_to_no_visits() {
+    let corners = 5000;
+    let star = |k: usize| {
+        let angle = std::f64::consts::TAU * k as f64 / corners as f64;
+        (1.0 + 0.3 * (k % 2) as f64) * DVec3::new(angle.cos(), angle.sin(), 0.0)
+    };
+    let face: Vec<u32> = (0..corners as u32).collect();
+    let polygon = Surface::from_faces(&(0..corners).map(star).collect::<Vec<_>>(), [face]);
+    let same = soup(corners, || [DVec3::ZERO, DVec3::X, DVec3::Y]).welded();
+    for surface in [polygon, same, Surface::cylinder(0.5, 1.0, 500), Surface::sphere(1.0, 4)] {
+        let search = Search::of(&surface);
+        let all = surface.triangles.len();
+        assert!(search.searched == all && search.visits < 300 * all, "{} for {all}", search.visits);
+        assert!(surface.crossings().is_none());
+    }
 }

@@ -145,6 +145,7 @@ fn surface(mesh: &Mesh, part: &Part, more: u64) -> Vec<(String, String)> {
         let until = match (fault.forbids_volume(), is_sheet) {
             (true, true) => ". Until then it is a sheet without an inside: bodies that start or get within stay there",
             (true, false) => "",
+            (false, _) if matches!(fault, MeshFault::Unsearched { .. }) => "",
             (false, _) => ". Until then contacts pass over what has no area",
         };
         (key.clone(), format!("{file}{fault}{until}{others}"))

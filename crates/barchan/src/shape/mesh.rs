@@ -105,7 +105,8 @@ impl Triangles {
         let hull = OnceLock::new();
         let tree = Tree::build(&surface);
         // Neighbours of a surface with faults are found by where they are.
-        let is_sound = faults.iter().all(|fault| matches!(fault, MeshFault::Components { .. }));
+        let harmless = |fault: &MeshFault| matches!(fault, MeshFault::Components { .. } | MeshFault::Unsearched { .. });
+        let is_sound = faults.iter().all(harmless);
         let topology = if is_sound { Topology::build(&surface) } else { Topology::by_geometry(&surface) };
         Self { tree, topology, surface, hull, centre, is_closed, faults, moments, size, parts, low, high, reach }
     }
