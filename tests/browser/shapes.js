@@ -59,6 +59,29 @@ const EXPECTED = {
     composite: { where: [0.5, 1.2], size: [0.3, 0.24], filled: [0.37, 0.43], depth: 0.05 },
 };
 
+// The same shapes where no more triangles are to be drawn than must be: about as large, and about as full.
+async function coarse(page, checks) {
+    const triangles = () => page.evaluate(() => [...barchan.viewer.bodies.values()].reduce((sum, { drawn }) => sum + (drawn?.indices.length ?? 0) / 3, 0));
+    const most = async (most) => {
+        await page.evaluate((most) => {
+            barchan.mostTriangles = most;
+            barchan.viewer.show(barchan.viewer.frame);
+        }, most);
+        return triangles();
+    };
+    const fine = await triangles();
+    const few = await most(0);
+    checks.that(few < 0.2 * fine, "there are much fewer triangles where there are too many", [few, fine]);
+    for (const [kind, { where, size, filled }] of Object.entries(EXPECTED)) {
+        const seen = await alone(page, where);
+        const isNear = (x, k) => Math.abs(x - size[k]) < 0.25 * Math.max(...size);
+        checks.that(seen.size.every(isNear), `the coarse ${kind} has about its size`, seen);
+        checks.that(seen.filled > 0.6 * filled[0] && seen.filled < 1.3 * filled[1], `the coarse ${kind} has about its outline`, seen);
+    }
+    await screenshot(page, "report-shapes-coarse");
+    checks.that((await most(1e6)) === fine, "few bodies are fine");
+}
+
 async function shapes(page, checks) {
     for (const [kind, { where, size, filled, depth }] of Object.entries(EXPECTED)) {
         const seen = await alone(page, where);
@@ -77,6 +100,7 @@ export async function shapesReport(browser, directory, checks) {
     checks.that(first.share > 0.005 && first.colours > 50, "the canvas shows bodies", first);
     await screenshot(page, "report-shapes");
     await shapes(page, checks);
+    await coarse(page, checks);
     checks.that(troubles().length === 0, "no errors", troubles());
     await close();
 }

@@ -275,7 +275,7 @@
     barchan.bodiesOf = (kind, maps) => {
         const form = barchan.formOf(kind);
         if (form === "boxes") return barchan.asSolids(new Bodies(maps, true, form), kind.look);
-        return form === "solid" ? new barchan.Solids(maps, kind.look) : new Bodies(maps, form === "points");
+        return form === "solid" ? new barchan.Solids(maps) : new Bodies(maps, form === "points");
     };
 
     barchan.QUANTITIES = QUANTITIES;

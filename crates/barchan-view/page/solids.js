@@ -61,23 +61,19 @@
     barchan.addLooks = (buffer) => barchan.decodeLooks(buffer).forEach((look) => looks.set(look.id, look));
     barchan.isSolid = (kind) => looks.has(kind.look);
 
-    // The number of boxes with sharp edges, which are many where there are any, and the half of a cube that is drawn of
-    // each: the faces at +x, +y and +z.
-    const BOX = 1;
-    const HALF_CUBE = {
-        positions: new Float32Array([1, -1, -1, 1, 1, -1, 1, 1, 1, 1, -1, 1, -1, 1, -1, 1, 1, -1, 1, 1, 1, -1, 1, 1, -1, -1, 1, 1, -1, 1, 1, 1, 1, -1, 1, 1]),
-        normals: new Float32Array([1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1]),
-        indices: new Uint16Array([0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7, 8, 9, 10, 8, 10, 11]),
+    // Chooses what is drawn of the bodies of a frame that have surfaces: less of each where they are many.
+    barchan.chooseSurfaces = (kinds) => {
+        const solid = kinds.filter((kind) => barchan.formOf(kind) === "solid");
+        const drawn = barchan.coarsened(solid.map((kind) => ({ look: looks.get(kind.look), count: kind.count })));
+        solid.forEach((kind, k) => (kind.drawn = drawn[k]));
     };
 
     class Solids {
-        constructor(maps, look) {
+        constructor(maps) {
             this.maps = maps;
             this.form = "solid";
-            this.drawn = look === BOX ? HALF_CUBE : looks.get(look);
             this.material = new THREE.RawShaderMaterial({
                 glslVersion: THREE.GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: THREE.DoubleSide,
-                defines: look === BOX ? { BOX: 1 } : {},
                 uniforms: {
                     low: { value: new THREE.Vector4() }, span: { value: new THREE.Vector4() }, factor: { value: 1 },
                     slice: { value: new THREE.Vector4(0, 0, 0, 1e30) }, picked: { value: -1 },
@@ -90,7 +86,12 @@
 
         show(kind) {
             this.kind = kind;
-            const { place, orientation, scale } = kind.columns, { drawn } = this;
+            const { place, orientation, scale } = kind.columns, { drawn } = kind;
+            if (drawn.isHalfBox !== this.drawn?.isHalfBox) {
+                this.material.defines = drawn.isHalfBox ? { BOX: 1 } : {};
+                this.material.needsUpdate = true;
+            }
+            this.drawn = drawn;
             const geometry = new THREE.InstancedBufferGeometry();
             const instanced = (name, column, width, normalized) =>
                 geometry.setAttribute(name, new THREE.InstancedBufferAttribute(column.array, width, normalized));

@@ -110,6 +110,7 @@
                 bodies.dispose();
                 this.bodies.delete(name);
             }
+            barchan.chooseSurfaces(frame.kinds);
             for (const kind of frame.kinds) {
                 const name = nameOf(kind);
                 if (!this.bodies.has(name)) {

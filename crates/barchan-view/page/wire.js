@@ -54,8 +54,9 @@ window.barchan = barchan;
 
     barchan.decodeLooks = (buffer) => {
         const { head, start } = open(buffer, LOOKS, "list of looks");
-        return head.looks.map(({ id, vertices, triangles, position, normal, index }) => ({
+        return head.looks.map(({ id, name, vertices, triangles, position, normal, index }) => ({
             id,
+            name,
             positions: column(position, vertices, buffer, start).array,
             normals: column(normal, vertices, buffer, start).array,
             indices: column(index, triangles, buffer, start).array,

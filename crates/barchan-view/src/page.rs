@@ -57,11 +57,12 @@ const TEMPLATE: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
 
 /// The page's scripts in the order in which they run.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("../page/vendor/three.min.js"),
     include_str!("../page/wire.js"),
     include_str!("../page/colours.js"),
     include_str!("../page/bodies.js"),
+    include_str!("../page/coarse.js"),
     include_str!("../page/solids.js"),
     include_str!("../page/chains.js"),
     include_str!("../page/walls.js"),
