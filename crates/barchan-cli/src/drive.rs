@@ -15,6 +15,7 @@ use barchan::scene::{Scene, Time};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 /// Does `work` on every rank that was asked for. From here on Ctrl-C is heard.
 pub(crate) fn on_ranks(
@@ -96,9 +97,8 @@ pub(crate) fn drive(
         let stops = watched.as_mut().map_or_else(interrupt::requested, |watched| watched.stepped(progress));
         if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    display.clear();
     interrupt::be_quiet();
-    let (summary, failure) = match result {
+    let (mut summary, failure) = match result {
         Ok(summary) => (summary, None),
         Err(RunFailure { summary, error: RunError::Output(error) }) => {
             let remedy = remedy(&error, path);
@@ -107,11 +107,23 @@ pub(crate) fn drive(
         }
         Err(failure) => (*failure.summary, Some(Failure::from(failure.error))),
     };
+    // Of many bodies the page takes as long as many steps.
+    let warning = (speaks && voice.report).then(|| {
+        display.after("writing report.html");
+        let began = Instant::now();
+        let warning = report::after_run(path, failure.as_ref());
+        summary.seconds.add_report(began.elapsed().as_secs_f64());
+        warning
+    });
+    display.clear();
     for step in dumps.iter().filter(|step| **step > summary.steps + u64::from(failure.is_some())) {
         note(format_args!("the problem of step {step} is not written: the run did not get there"));
     }
-    if speaks && voice.report {
-        report::after_run(path, failure.as_ref());
+    warning.flatten().iter().for_each(note);
+    // The file is there already, but for the time of the page; a disk that is full by now must not cost it.
+    let file = path.join("summary.json");
+    if speaks && voice.report && file.exists() {
+        let _ = summary.write(&file);
     }
     let printed = if speaks { tell(voice, &summary, path) } else { Ok(()) };
     let outcome = match failure {

@@ -121,6 +121,19 @@ impl Display {
         }
     }
 
+    /// Says what is done after the last step. In lines, only where the run was not over at once.
+    pub(crate) fn after(&self, what: &'static str) {
+        match &self.kind {
+            Kind::Bar { bar, .. } => {
+                bar.set_message(what);
+                bar.set_position(UNITS);
+                bar.tick();
+            }
+            Kind::Lines if self.start.0.elapsed() >= LINE => note(what),
+            Kind::Lines | Kind::Nothing => {}
+        }
+    }
+
     /// Removes the bar.
     pub(crate) fn clear(&self) {
         if let Kind::Bar { bar, .. } = &self.kind {

@@ -1,7 +1,7 @@
 //! `barchan report`: the page of a run, made again from its directory. A run makes its own at its end.
 
 use crate::args::ReportArgs;
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, print};
 use crate::spare;
 use barchan::output::human::bytes;
 use barchan_view::report::{self, ReportError, ReportOptions, WrittenReport};
@@ -35,15 +35,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 /// The page of a run that has just ended, with the reason if it failed. A page that cannot be written is
-/// worth a warning, not a run.
-pub(crate) fn after_run(directory: &Path, failure: Option<&Failure>) {
+/// worth a warning, which is given back, not a run.
+pub(crate) fn after_run(directory: &Path, failure: Option<&Failure>) -> Option<String> {
     let failure = failure.map(|failure| match failure {
         Failure::Input(message) | Failure::Failed(message) | Failure::Unsolved(message) => message.clone(),
         _ => "another rank said why.".into(),
     });
-    if let Err(error) = report::write(directory, &ReportOptions { failure, ..ReportOptions::default() }) {
-        note(format_args!("warning: no report: {error}"));
-    }
+    let written = report::write(directory, &ReportOptions { failure, ..ReportOptions::default() });
+    written.err().map(|error| format!("warning: no report: {error}"))
 }
 
 impl From<ReportError> for Failure {
