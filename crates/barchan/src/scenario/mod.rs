@@ -39,7 +39,8 @@ mod well;
 
 pub use parameters::{Parameter, ParameterRange, Parameters};
 
-use crate::scene::{Fault, Location, Scene, SceneError, nearest, quoted, top_level_keys};
+use crate::scene::{Fault, Location, Scene, SceneError, top_level_keys};
+use crate::util::words::{nearest, quoted};
 
 /// A family of scenes with a name.
 #[derive(Debug)]

@@ -51,7 +51,6 @@ pub use radius::{Choice, LogNormal, Normal, PowerLaw, Radius};
 pub use time::Time;
 pub use validate::InvalidValue;
 
-pub(crate) use error::{nearest, quoted};
 pub(crate) use grain::Grain;
 pub(crate) use keys::top_level_keys;
 

@@ -6,7 +6,8 @@
 //!
 //! An entry of a list is meant by its number, or by its name where entries have names: `material.sand.friction`.
 
-use super::error::{Fault, Location, nearest, quoted};
+use super::error::{Fault, Location};
+use crate::util::words::{nearest, quoted};
 use crate::world::Material;
 use std::borrow::Cow;
 use std::ops::Range;

@@ -6,10 +6,11 @@
 //! from others: where keys or values could not be read, only values that the text has are judged, and not
 //! whether names refer to something.
 
-use super::error::{Fault, Location, SceneError, nearest, quoted};
+use super::error::{Fault, Location, SceneError};
 use super::locate::{Source, path_of};
 use super::{Scene, write::tree};
 use super::{overrides, repair};
+use crate::util::words::{nearest, quoted};
 use serde_json::Value;
 use std::path::Path;
 use toml::Spanned;

@@ -3,12 +3,12 @@
 //! Comparisons are written so that NaN fails none of them: what is not finite is found by one
 //! walk over all numbers of the scene, and reported once.
 
-use super::error::{nearest, quoted};
 use super::write::tree;
 use super::{BodySpec, Scene, Time};
 use crate::dynamics::StepLength;
 use crate::partition::{OutsideRule, PartitionName, Periods};
 use crate::shape::{HalfSpace, Mesh, Shape};
+use crate::util::words::{nearest, quoted};
 use crate::world::{ForceField, Motion, Rotation};
 use glam::DVec3;
 use serde_json::Value;
