@@ -16,7 +16,7 @@ use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The version of what is behind the seal: another one, other bytes.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 const MAGIC: [u8; 8] = *b"\x89BARCH\r\n";
 

@@ -10,7 +10,7 @@ pub fn prescribe(world: &mut World, h: f64) {
     for (&id, motion) in &world.prescribed {
         if let Some(i) = world.bodies.index_of(id) {
             world.bodies.velocity[i] = motion.mean_velocity(world.time, h);
-            world.bodies.angular_velocity[i] = motion.angular_velocity;
+            world.bodies.angular_velocity[i] = motion.mean_angular_velocity(world.time, h);
         }
     }
 }

@@ -89,17 +89,18 @@ impl Scene {
         world.materials = Materials::new(self.material.clone(), self.pair_rule, &self.pair);
         world.fields.clone_from(&self.force);
         for (id, spec) in (0..).zip(&self.body).filter(|(_, spec)| spec.motion == Motion::Kinematic) {
-            match (world.prescribed.get_mut(&id), spec.oscillation) {
-                (Some(motion), Some(mut shake)) => {
+            match world.prescribed.get_mut(&id) {
+                Some(motion) => {
+                    let mut shake = spec.oscillation;
                     // Another frequency goes on from the phase that has been reached: the body must not
                     // leave its place for it.
-                    if let Some(before) = motion.oscillation {
+                    if let (Some(before), Some(shake)) = (motion.oscillation, &mut shake) {
                         shake.phase = before.phase + TAU * (before.frequency - shake.frequency) * world.time;
                     }
-                    motion.oscillation = Some(shake);
+                    motion.oscillation = shake;
                     (motion.velocity, motion.angular_velocity) = (spec.velocity, spec.angular_velocity);
                 }
-                _ => {
+                None => {
                     if let Some(i) = world.bodies.index_of(id) {
                         world.bodies.velocity[i] = spec.velocity;
                         world.bodies.angular_velocity[i] = spec.angular_velocity;

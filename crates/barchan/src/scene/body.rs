@@ -1,7 +1,8 @@
 //! A single body of a scene.
 
 use crate::shape::{GivenMass, HalfSpace, MassProperties, Settled, Shape};
-use crate::world::{Motion, Oscillation, Rotation};
+use crate::util::formula::VectorFormula;
+use crate::world::{Motion, Oscillation, Prescribed, Rotation, Turn, Waypoints};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +14,8 @@ pub struct BodySpec {
     pub name: String,
     /// Shape in the body frame.
     pub shape: Shape,
-    /// Where the origin of the shape is at time zero, m. That is the centre of mass, but of polyhedra, meshes and
-    /// composites.
+    /// Where the origin of the shape is at time zero, m, before any displacement by `path` and `waypoints`. That is the
+    /// centre of mass, but of polyhedra, meshes and composites.
     pub position: DVec3,
     /// Quaternion [x, y, z, w] from the body frame to the world frame; need not be of unit length.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +42,18 @@ pub struct BodySpec {
     /// A shake on top of the velocity of a kinematic body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oscillation: Option<Oscillation>,
+    /// Displacement of a kinematic body, m.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<VectorFormula>,
+    /// Displacements of a kinematic body at some times, and the legs between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waypoints: Option<Waypoints>,
+    /// Turn of a kinematic body by a formula, in place of an angular velocity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+    /// Velocity at which the material of a fixed or a kinematic body's surface moves along it, in the body frame, m/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface_velocity: Option<VectorFormula>,
     /// Force at the centre of mass, N.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force: Option<DVec3>,
@@ -67,6 +80,10 @@ impl BodySpec {
             rotation: Rotation::Free,
             mass: None,
             oscillation: None,
+            path: None,
+            waypoints: None,
+            turn: None,
+            surface_velocity: None,
             force: None,
             torque: None,
         }
@@ -74,27 +91,54 @@ impl BodySpec {
 
     /// The body as the world keeps it, if its material has this density.
     pub(crate) fn settled(&self, density: f64) -> Placement {
-        let orientation = self.attitude();
+        let (origin, orientation) = (self.start(), self.attitude());
         let settled =
             (self.motion == Motion::Dynamic).then(|| self.shape.settle(density, self.mass.as_ref())).flatten();
         match settled {
             Some(Settled { shape, offset, turn, mass }) => Placement {
                 shape,
-                position: self.position + orientation * offset,
+                position: origin + orientation * offset,
                 orientation: orientation * turn,
                 mass: Some(mass),
             },
-            None => Placement { shape: self.shape.clone(), position: self.position, orientation, mass: None },
+            None => Placement { shape: self.shape.clone(), position: origin, orientation, mass: None },
         }
     }
 
-    /// From the body frame to the world frame, of unit length.
+    /// From the body frame to the world frame at time zero, of unit length.
     pub fn attitude(&self) -> DQuat {
-        match (self.orientation, self.normal) {
+        let given = match (self.orientation, self.normal) {
             (Some(q), _) => q.normalize(),
             (None, Some(n)) => HalfSpace::orientation_for(n),
             (None, None) => DQuat::IDENTITY,
+        };
+        match &self.turn {
+            Some(turn) => (turn.at(0.0) * given).normalize(),
+            None => given,
         }
+    }
+
+    /// Where the origin of the shape is at time zero.
+    pub fn start(&self) -> DVec3 {
+        match self.prescribed() {
+            Some(motion) => self.position + motion.displacement(0.0),
+            None => self.position,
+        }
+    }
+
+    /// How it moves, if it is kinematic and does more than keep its velocities.
+    pub(crate) fn prescribed(&self) -> Option<Prescribed> {
+        let Self { velocity, angular_velocity, oscillation, .. } = *self;
+        let [path, waypoints, turn] = [self.path.is_some(), self.waypoints.is_some(), self.turn.is_some()];
+        let moves = self.motion == Motion::Kinematic && (oscillation.is_some() || path || waypoints || turn);
+        moves.then(|| Prescribed {
+            velocity,
+            angular_velocity,
+            oscillation,
+            path: self.path.clone(),
+            waypoints: self.waypoints.clone(),
+            turn: self.turn.clone(),
+        })
     }
 }
 
@@ -138,6 +182,10 @@ struct BodyText {
     rotation: Rotation,
     mass: Option<GivenMass>,
     oscillation: Option<Oscillation>,
+    path: Option<VectorFormula>,
+    waypoints: Option<Waypoints>,
+    turn: Option<Turn>,
+    surface_velocity: Option<VectorFormula>,
     force: Option<DVec3>,
     torque: Option<DVec3>,
 }
@@ -158,6 +206,10 @@ impl From<BodyText> for BodySpec {
             rotation: text.rotation,
             mass: text.mass,
             oscillation: text.oscillation,
+            path: text.path,
+            waypoints: text.waypoints,
+            turn: text.turn,
+            surface_velocity: text.surface_velocity,
             force: text.force,
             torque: text.torque,
         }

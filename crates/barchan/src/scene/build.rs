@@ -15,7 +15,7 @@ use crate::broad::Aabb;
 use crate::narrow::Standing;
 use crate::partition::{Partition, Periods};
 use crate::shape::Shape;
-use crate::world::{Body, ExternalForce, Materials, Motion, Prescribed, World};
+use crate::world::{Body, ExternalForce, Materials, Motion, World};
 use glam::{DMat3, DVec3};
 
 impl Obstacles {
@@ -205,9 +205,9 @@ impl Scene {
             let radius = spec.shape.bounding_radius();
             if let Some(radius) = radius {
                 let standing =
-                    || Standing { shape: spec.shape.clone(), x: spec.position, r: DMat3::from_quat(spec.attitude()) };
+                    || Standing { shape: spec.shape.clone(), x: spec.start(), r: DMat3::from_quat(spec.attitude()) };
                 match spec.shape {
-                    Shape::Sphere(_) => there.balls.push((spec.position, radius)),
+                    Shape::Sphere(_) => there.balls.push((spec.start(), radius)),
                     _ => there.solids.push((standing(), radius)),
                 }
             }
@@ -235,11 +235,8 @@ impl Scene {
                 let [force, torque] = [spec.force, spec.torque].map(Option::unwrap_or_default);
                 world.external.insert(id, ExternalForce { force, torque });
             }
-            if spec.motion == Motion::Kinematic && spec.oscillation.is_some() {
-                let velocity = spec.velocity;
-                let angular_velocity = spec.angular_velocity;
-                world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: spec.oscillation });
-            }
+            world.prescribed.extend(spec.prescribed().map(|motion| (id, motion)));
+            world.surface_velocities.extend(spec.surface_velocity.clone().map(|velocity| (id, velocity)));
         }
     }
 

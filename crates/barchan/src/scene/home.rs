@@ -22,7 +22,7 @@ impl Scene {
         let single = self.body.iter().filter(|body| !body.shape.is_unbounded());
         let single = single.fold(Aabb::EMPTY, |all, body| {
             let [low, high] = body.shape.half_box(&DMat3::from_quat(body.attitude()));
-            all.join(&Aabb { low: body.position + low, high: body.position + high })
+            all.join(&Aabb { low: body.start() + low, high: body.start() + high })
         });
         self.with_cell(single.join(&self.places_of_many()))
     }

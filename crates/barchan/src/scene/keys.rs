@@ -320,6 +320,26 @@ pub(crate) const SECTIONS: &[Section] = &[
                 "{ amplitude = [0.0, 0.0, 0.01], frequency = 10.0, phase = 0.0 }",
                 "shake of a kinematic body; m, 1/s, rad",
             ),
+            optional(
+                "path",
+                "[\"0.01*sin(2*pi*10*t)\", 0.0, \"0.1*smooth(t/2)\"]",
+                "displacement of a kinematic body, m; numbers, or formulas of the time t",
+            ),
+            optional(
+                "waypoints",
+                "{ times = [0.0, 1.0], positions = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]], repeat = false, smooth = true }",
+                "displacements of a kinematic body and when it has them; s, m",
+            ),
+            optional(
+                "turn",
+                "{ axis = [0.0, 0.0, 1.0], angle = \"0.5*sin(2*pi*t)\" }",
+                "of a kinematic body about its centre, instead of an angular velocity; rad, a formula of the time t",
+            ),
+            optional(
+                "surface_velocity",
+                "[1.0, 0.0, 0.0]",
+                "of a belt: what touches a fixed or a kinematic body feels it, m/s, in the body frame; numbers or formulas",
+            ),
             optional("force", "[0.0, 0.0, 0.0]", "at the centre of mass, N"),
             optional("torque", "[0.0, 0.0, 0.0]", "N m"),
         ],

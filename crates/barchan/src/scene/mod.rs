@@ -28,6 +28,7 @@ mod lattice;
 mod locate;
 mod many;
 mod overrides;
+mod prescribed;
 mod radius;
 pub mod random;
 mod repair;

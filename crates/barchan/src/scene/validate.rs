@@ -245,7 +245,7 @@ impl Check<'_> {
     fn wall_suits_the_cell(&mut self, path: &str, body: &BodySpec) {
         let Some(periods) = self.periods() else { return };
         let turn = body.attitude();
-        let spin = body.angular_velocity;
+        let spin = body.turn.as_ref().map_or(body.angular_velocity, |turn| turn.axis);
         let normals: Vec<(DVec3, String)> = match &body.shape {
             Shape::HalfSpace(_) => vec![(HalfSpace::normal(turn), "the plane".into())],
             Shape::Container(container) => (container.walls())
@@ -406,10 +406,7 @@ impl Check<'_> {
                 "a torque does nothing to a body whose rotation is locked".into()
             });
         }
-        self.report_if(body.oscillation.is_some() && body.motion != Motion::Kinematic, &at("oscillation"), || {
-            "only a kinematic body can be shaken; use motion = \"kinematic\"".into()
-        });
-        body.oscillation.iter().for_each(|o| self.not_negative(&at("oscillation.frequency"), o.frequency));
+        self.prescribed(path, body);
         for (key, load) in [("force", body.force), ("torque", body.torque)] {
             self.report_if(load.is_some() && body.motion != Motion::Dynamic, &at(key), || {
                 format!("a {key} acts on dynamic bodies only")
@@ -426,7 +423,7 @@ impl Check<'_> {
         self.fits_the_period(&at(size), radius);
         if let Some(periods) = self.periods() {
             for axis in (0..3).filter(|&axis| periods.repeats(axis)) {
-                let x = body.position[axis];
+                let x = body.start()[axis];
                 let low = periods.low[axis];
                 let high = periods.high[axis];
                 self.report_if(!(low..high).contains(&x), &at("position"), || {

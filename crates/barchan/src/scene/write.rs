@@ -216,7 +216,8 @@ mod tests {
     use super::*;
     use crate::scene::{Adjustable, BodySpec, Fill, Kind, Lattice, Orientation, Radius};
     use crate::shape::{GivenMass, Shape};
-    use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation};
+    use crate::util::formula::VectorFormula;
+    use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation, Turn, Waypoints};
     use glam::{DQuat, DVec3};
 
     /// A scene with something in every list, and every key that may be left out.
@@ -252,6 +253,15 @@ mod tests {
                 motion: Motion::Kinematic,
                 orientation: Some(DQuat::from_xyzw(0.1, 0.2, 0.3, 0.4)),
                 oscillation: Some(Oscillation { amplitude: DVec3::Z, frequency: 3.0, phase: 0.5 }),
+                path: Some(VectorFormula(["sin(t)", "-0.5", "if(t < 1, 0, 1/3)"].map(|text| text.parse().unwrap()))),
+                waypoints: Some(Waypoints {
+                    times: (0..9).map(|k| f64::from(k) / 3.0).collect(),
+                    positions: vec![DVec3::splat(1.0 / 3.0); 9],
+                    repeat: true,
+                    smooth: false,
+                }),
+                turn: Some(Turn { axis: DVec3::X, angle: (1.0 / 3.0).into() }),
+                surface_velocity: Some(DVec3::new(1.0, -0.0, 1.0 / 3.0).into()),
                 ..body
             },
             BodySpec {

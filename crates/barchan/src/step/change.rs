@@ -118,8 +118,8 @@ impl Simulation {
         }
     }
 
-    /// Removes bodies with their contacts, forces and prescribed motions. Ids of removed bodies are not given
-    /// again.
+    /// Removes bodies with their contacts, forces, prescribed motions and moving surfaces. Ids of removed bodies
+    /// are not given again.
     ///
     /// # Errors
     /// If there is no body with one of these ids, on any rank; none is removed then.
@@ -141,6 +141,7 @@ impl Simulation {
         self.reorder(&order);
         self.world.external.retain(|id, _| !gone.contains(id));
         self.world.prescribed.retain(|id, _| !gone.contains(id));
+        self.world.surface_velocities.retain(|id, _| !gone.contains(id));
     }
 
     /// Lets a body move by forces and contacts, as prescribed, or not at all. A body that becomes dynamic has

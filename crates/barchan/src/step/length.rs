@@ -9,6 +9,7 @@
 //! | bodies that approach each other at u | h ≤ 20a·r/u, the fastest of them |
 //! | forces that accelerate a body of radius r by g | h ≤ 4a·√(r/g), the most sensitive of all bodies |
 //! | prescribed shaking with a frequency, and turning | h ≤ a·period, and 2a radians |
+//! | prescribed motions that accelerate at g, smallest body r, or turn ever faster by α | h ≤ 4a·√(r/g) and 4a/√α, but not below a hundredth of what else is allowed |
 //! | flight without any force or contact | h ≤ 100a·r/v |
 //! | a body that is not round turns with ω | h ≤ 10a/ω |
 //!
@@ -26,7 +27,7 @@ use super::Simulation;
 use crate::comm::Reduction;
 use crate::dynamics::{StepLength, integrate};
 use crate::narrow::Contacts;
-use crate::world::{ExternalForce, Motion, Ownership, World};
+use crate::world::{ExternalForce, Motion, Ownership, Prescribed, World};
 use barchan_parallel::{CHUNK, fold_chunks};
 use glam::DVec3;
 use std::ops::Range;
@@ -47,6 +48,9 @@ const SPARE: f64 = 1.1;
 const LOOK: u64 = 16;
 /// The length where nothing at all happens.
 const IDLE: f64 = 1e-3;
+/// A prescribed motion may shorten the step that all else allows by so much: one that jumps would need steps of no
+/// length.
+const ABRUPT: f64 = 100.0;
 
 /// The rungs of a power of ten, in tenths (the series E12 of IEC 60063).
 const RUNGS: [f64; 12] = [10.0, 12.0, 15.0, 18.0, 22.0, 27.0, 33.0, 39.0, 47.0, 56.0, 68.0, 82.0];
@@ -63,11 +67,12 @@ pub(super) struct Pace {
     /// and those of the step under way.
     found: f64,
     sums: Vec<[f64; 3]>,
+    rates: Vec<[f64; 4]>,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { last: None, neighbours: f64::INFINITY, found: f64::INFINITY, sums: Vec::new() }
+        Self { last: None, neighbours: f64::INFINITY, found: f64::INFINITY, sums: Vec::new(), rates: Vec::new() }
     }
 }
 
@@ -184,17 +189,17 @@ impl Simulation {
             let place = bodies.position[i];
             fields.iter().fold(*gravity, |sum, field| sum + field.acceleration(place, trial)).length()
         };
-        // The largest of g/r and v/r.
+        // The largest of g/r, v/r, the spin of what is not round, and 1/r.
         let part = |range: Range<usize>| {
             let moves = |i: &usize| bodies.motion[*i] == Motion::Dynamic && bodies.ownership[*i] == Ownership::Owned;
-            range.filter(moves).fold([0.0; 3], |most, i| {
+            range.filter(moves).fold([0.0; 4], |most, i| {
                 let radius = bodies.shape[i].size();
                 let tumble = if bodies.is_isotropic(i) { 0.0 } else { bodies.angular_velocity[i].length() };
-                larger(most, [acceleration(i) / radius, bodies.velocity[i].length() / radius, tumble])
+                larger(most, [acceleration(i) / radius, bodies.velocity[i].length() / radius, tumble, 1.0 / radius])
             })
         };
-        let sums = &mut self.pace.sums;
-        let [mut fall, flight, tumble] = fold_chunks(bodies.len(), CHUNK, sums, [0.0; 3], part, larger);
+        let rates = &mut self.pace.rates;
+        let [mut fall, flight, tumble, curvature] = fold_chunks(bodies.len(), CHUNK, rates, [0.0; 4], part, larger);
         for (&id, &ExternalForce { force, .. }) in external {
             if let Some(i) = bodies.index_of(id) {
                 let radius = bodies.shape[i].size();
@@ -203,15 +208,31 @@ impl Simulation {
         }
         // As rates: what happens in a second, in units of what may happen in a step.
         let shaking = prescribed.values().filter_map(|motion| motion.oscillation.map(|shake| shake.frequency));
-        let turning = prescribed.values().map(|motion| motion.angular_velocity.length() / TURN);
+        let time = self.world.time;
+        let turning = prescribed.values().map(|motion| motion.mean_angular_velocity(time, trial).length() / TURN);
         let motion = shaking.map(|frequency| frequency.abs() / PERIOD).chain(turning).fold(tumble / TUMBLE, f64::max);
-        let mut rates = [fall.sqrt() / FALL, motion, flight / FLIGHT];
+        let [linear, angular] = self.accelerations(trial);
+        let mut rates = [fall.sqrt() / FALL, motion, flight / FLIGHT, curvature, linear, angular];
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Max, &mut rates);
         }
-        let [fall, motion, flight] = rates;
-        let rate = if fall.max(motion) > 0.0 { fall.max(motion) } else { flight };
-        self.options.accuracy / rate
+        let [fall, motion, flight, curvature, linear, angular] = rates;
+        let accuracy = self.options.accuracy;
+        let steady = if fall.max(motion) > 0.0 { fall.max(motion) } else { flight };
+        let abrupt = (linear * curvature).max(angular).sqrt() / FALL;
+        accuracy / steady.max(abrupt.min(ABRUPT * steady.max(accuracy / IDLE)))
+    }
+
+    /// How prescribed motions accelerate within a step of this length: the fastest point of any body of this rank, and
+    /// the fastest turn.
+    fn accelerations(&self, trial: f64) -> [f64; 2] {
+        let World { bodies, prescribed, time, .. } = &self.world;
+        let of = |(&id, motion): (&u64, &Prescribed)| {
+            let [linear, angular] = motion.accelerations(*time, trial);
+            let reach = bodies.index_of(id).and_then(|i| bodies.shape[i].bounding_radius()).unwrap_or(0.0);
+            [linear + angular * reach, angular]
+        };
+        prescribed.iter().map(of).fold([0.0; 2], larger)
     }
 
     /// The longest step that neighbours allow, on all ranks. Needs impulses to start from.

@@ -2,7 +2,7 @@
 //!
 //! | what | why |
 //! |---|---|
-//! | the world | positions, velocities, forces, prescribed motions, time; the order of bodies in memory is the order of sums |
+//! | the world | positions, velocities, forces, prescribed motions, belts, time; the order of bodies in memory is the order of sums |
 //! | steps, and when the order was last looked at | when bodies are sorted next |
 //! | contacts of the last step with their impulses | the next solve starts from them, and a frame of the state shows them |
 //! | the length of the last step, and what its neighbours allowed | the length of the next, and the scale of its first impulses |
@@ -225,13 +225,15 @@ impl Pieces {
         chosen: impl Fn(usize) -> bool,
         wanted: impl Fn([u32; 2]) -> bool,
     ) {
-        let World { bodies, materials: _, gravity, fields, external, prescribed, joints, time } = &part.world;
+        let World { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } =
+            &part.world;
         world.bodies.extend_from(bodies, |i| bodies.ownership[i] == Ownership::Owned && chosen(i));
         (world.gravity, world.time) = (*gravity, *time);
         world.fields.clone_from(fields);
         world.joints.clone_from(joints);
         world.external.extend(external);
-        world.prescribed.extend(prescribed);
+        world.prescribed.extend(prescribed.clone());
+        world.surface_velocities.extend(surface_velocities.clone());
         self.impulses.extend(part.impulses().filter(|(pair, _)| wanted(*pair)).map(|(_, impulse)| impulse));
         self.steps = part.steps;
         self.lipschitz = part.lipschitz;

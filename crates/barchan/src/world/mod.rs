@@ -8,14 +8,19 @@ pub mod material;
 pub mod motion;
 pub mod reorder;
 mod snapshot;
+pub mod turn;
+pub mod waypoints;
 
 pub use bodies::{Bodies, Body, Column, Motion, Ownership, Rotation, Sharing};
 pub use forces::{Drag, ExternalForce, ForceField};
 pub use joint::{Joint, JointKind};
 pub use material::{Combine, Material, Materials, PairException, PairLaw, PairRule};
 pub use motion::{Oscillation, Prescribed};
+pub use turn::Turn;
+pub use waypoints::Waypoints;
 
 use crate::shape::Shape;
+use crate::util::formula::VectorFormula;
 use glam::DVec3;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -37,6 +42,8 @@ pub struct World {
     pub prescribed: BTreeMap<u64, Prescribed>,
     /// Joints between bodies; on every rank, as their bodies are.
     pub joints: Vec<Joint>,
+    /// Velocities at which the material of surfaces moves along them, by id, in the frames of their bodies: belts.
+    pub surface_velocities: BTreeMap<u64, VectorFormula>,
     /// Simulated time.
     pub time: f64,
 }

@@ -1,12 +1,13 @@
 //! What a checkpoint has of a world: everything but the materials, which are those of the scene.
 
-use super::{Bodies, ExternalForce, ForceField, Oscillation, Prescribed, World};
+use super::{Bodies, ExternalForce, ForceField, Oscillation, Prescribed, Turn, Waypoints, World};
+use crate::util::bulk::PackColumn;
 use crate::util::pack::{Pack, Unpacker};
 
 impl World {
     /// Appends the state.
     pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
-        let Self { bodies, materials: _, gravity, fields, external, prescribed, joints, time } = self;
+        let Self { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } = self;
         time.pack(out);
         gravity.pack(out);
         (fields.len() as u64).pack(out);
@@ -17,10 +18,14 @@ impl World {
             [*force, *torque].pack(out);
         }
         (prescribed.len() as u64).pack(out);
-        for (id, Prescribed { velocity, angular_velocity, oscillation }) in prescribed {
+        for (id, motion) in prescribed {
             id.pack(out);
-            [*velocity, *angular_velocity].pack(out);
-            oscillation.pack(out);
+            motion.pack(out);
+        }
+        (surface_velocities.len() as u64).pack(out);
+        for (id, velocity) in surface_velocities {
+            id.pack(out);
+            velocity.pack(out);
         }
         (joints.len() as u64).pack(out);
         joints.iter().for_each(|joint| joint.pack(out));
@@ -40,8 +45,11 @@ impl World {
         }
         for _ in 0..from.take::<u64>()? {
             let id = from.take()?;
-            let [velocity, angular_velocity] = from.take()?;
-            world.prescribed.insert(id, Prescribed { velocity, angular_velocity, oscillation: from.take()? });
+            world.prescribed.insert(id, from.take()?);
+        }
+        for _ in 0..from.take::<u64>()? {
+            let id = from.take()?;
+            world.surface_velocities.insert(id, from.take()?);
         }
         for _ in 0..from.take::<u64>()? {
             world.joints.push(from.take()?);
@@ -80,6 +88,51 @@ impl Pack for ForceField {
     }
 }
 
+impl Pack for Prescribed {
+    fn pack(&self, out: &mut Vec<u8>) {
+        let Self { velocity, angular_velocity, oscillation, path, waypoints, turn } = self;
+        [*velocity, *angular_velocity].pack(out);
+        oscillation.pack(out);
+        path.pack(out);
+        waypoints.pack(out);
+        turn.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let [velocity, angular_velocity] = from.take()?;
+        let oscillation = from.take()?;
+        let path = from.take()?;
+        let waypoints = from.take()?;
+        Some(Self { velocity, angular_velocity, oscillation, path, waypoints, turn: from.take()? })
+    }
+}
+
+impl Pack for Waypoints {
+    fn pack(&self, out: &mut Vec<u8>) {
+        self.times.pack_column(out);
+        self.positions.pack_column(out);
+        [self.repeat, self.smooth].pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let times = Vec::unpack_column(from)?;
+        let positions = Vec::unpack_column(from)?;
+        let [repeat, smooth] = from.take()?;
+        Some(Self { times, positions, repeat, smooth })
+    }
+}
+
+impl Pack for Turn {
+    fn pack(&self, out: &mut Vec<u8>) {
+        self.axis.pack(out);
+        self.angle.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        Some(Self { axis: from.take()?, angle: from.take()? })
+    }
+}
+
 impl Pack for Oscillation {
     fn pack(&self, out: &mut Vec<u8>) {
         self.amplitude.pack(out);
@@ -97,6 +150,7 @@ impl Pack for Oscillation {
 mod tests {
     use super::*;
     use crate::shape::Shape;
+    use crate::util::formula::VectorFormula;
     use crate::world::{Body, Motion, Ownership};
     use glam::DVec3;
 
@@ -114,9 +168,18 @@ mod tests {
         world.bodies.share_ids(2, 5);
         world.external.insert(id, ExternalForce { force: DVec3::X, torque: DVec3::Y });
         let shake = Oscillation { amplitude: DVec3::X, frequency: 2.0, phase: 0.3 };
-        let motion = Prescribed { velocity: DVec3::Y, angular_velocity: DVec3::Z, oscillation: Some(shake) };
+        let waypoints = Waypoints { times: vec![0.0, 1.5], positions: vec![DVec3::X; 2], repeat: true, smooth: false };
+        let motion = Prescribed {
+            velocity: DVec3::Y,
+            angular_velocity: DVec3::Z,
+            oscillation: Some(shake),
+            path: Some(VectorFormula(["t^2", "0", "if(t < 1, t, 1)"].map(|text| text.parse().unwrap()))),
+            waypoints: Some(waypoints),
+            turn: Some(Turn { axis: DVec3::Z, angle: "sin(t)".parse().unwrap() }),
+        };
+        world.prescribed.insert(9, Prescribed { oscillation: None, turn: None, ..motion.clone() });
         world.prescribed.insert(0, motion);
-        world.prescribed.insert(9, Prescribed { oscillation: None, ..motion });
+        world.surface_velocities.insert(2, DVec3::X.into());
         let mut bytes = Vec::new();
         world.write_snapshot(&mut bytes);
         let mut from = Unpacker::new(&bytes);

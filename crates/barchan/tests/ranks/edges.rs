@@ -318,7 +318,12 @@ fn fixed_and_prescribed_spheres_are_copied() {
     bodies.push(moved([1.2, 0.0, -0.3]));
     let mut world = world_of(bodies, 0.3, 0.0);
     let shake = Oscillation { amplitude: DVec3::new(0.3, 0.0, 0.08), frequency: 3.0, phase: 0.2 };
-    let drift = Prescribed { velocity: 0.8 * DVec3::X, angular_velocity: DVec3::Y, oscillation: Some(shake) };
+    let drift = Prescribed {
+        velocity: 0.8 * DVec3::X,
+        angular_velocity: DVec3::Y,
+        oscillation: Some(shake),
+        ..Prescribed::default()
+    };
     world.prescribed.insert(41, drift);
     let one = agrees(&world, options(5e-3), 120);
     let before = world.bodies.position[0];
