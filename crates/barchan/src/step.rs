@@ -20,7 +20,7 @@ use crate::broad::{self, Aabb, BroadPhase, Growth, Pairs, hull};
 use crate::comm::{Communicator, Reduction, Solo};
 use crate::domain::Domain;
 use crate::dynamics::{
-    Assembly, AssemblyInput, ContactArms, Impacts, JointInput, JointRows, Recovery, integrate, recover,
+    Assembly, AssemblyInput, ContactArms, Impacts, JointInput, JointRows, Recovery, SurfaceMotion, integrate, recover,
 };
 use crate::narrow::{Apart, ContactAssignment, Contacts, Detection};
 use crate::scene::{Location, Scene, SceneError};
@@ -62,6 +62,8 @@ pub struct Simulation {
     apart: Apart,
     /// Velocities at the end of the step without contacts.
     free: Vec<[DVec3; 2]>,
+    /// How surfaces move along themselves in this step.
+    surfaces: SurfaceMotion,
     impacts: Impacts,
     /// Memory of what ranks agree on about impacts.
     shared_impacts: SharedImpacts,
@@ -149,6 +151,7 @@ impl Simulation {
             contacts: Contacts::default(),
             apart: Apart::default(),
             free: Vec::new(),
+            surfaces: SurfaceMotion::default(),
             impacts: Impacts::default(),
             shared_impacts: SharedImpacts::default(),
             is_started: false,
@@ -290,12 +293,15 @@ impl Simulation {
         self.is_started = false;
     }
 
-    /// After it: `free` holds the velocities at the end of the step if there were no contacts.
+    /// After it: `free` holds the velocities at the end of the step if there were no contacts, `surfaces` those of
+    /// belts.
     fn free_motion(&mut self) {
         let offsets = self.domain.as_ref().map(Domain::offsets);
         let home = |body: usize| offsets.as_ref().map_or(DVec3::ZERO, |offset| -offset(body));
         let times = [self.h, self.options.integrator.ahead(self.h)];
         integrate::free_motion(&self.world, times, home, &mut self.free);
+        // Belts have their mean speed of the step, too.
+        self.surfaces.fill(&self.world, 0.5 * self.h);
     }
 
     /// After it: contacts and assembly are the contact problem of this step.
@@ -313,6 +319,7 @@ impl Simulation {
             free: &self.free,
             arms: ContactArms { bodies: &self.world.bodies, contacts: &self.contacts },
             impacts: &self.impacts,
+            surfaces: &self.surfaces,
             integrator: self.options.integrator,
             options: &self.options.contact,
             h,

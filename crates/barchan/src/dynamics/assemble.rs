@@ -1,5 +1,5 @@
 //! From contacts to the contact problem: cones, lever arms and the right-hand side
-//! b = Dᵀv̂ − (target, 0, 0).
+//! b = Dᵀv̂ + slip − (target, 0, 0), where the slip is that of belts (`surface.rs`).
 //!
 //! The target is the normal velocity that a contact must at least have after the step:
 //!
@@ -10,7 +10,7 @@
 //! Bounces are over before that (`impact.rs`).
 
 use super::arms::{ContactArms, relative_velocity};
-use super::{ContactOptions, Impacts, Integrator, JointRows};
+use super::{ContactOptions, Impacts, Integrator, JointRows, SurfaceMotion};
 use crate::narrow::{Contacts, has_tensor};
 use crate::world::World;
 use barchan_cone::lanes::LANES;
@@ -45,6 +45,8 @@ pub struct AssemblyInput<'a> {
     pub joints: (&'a JointRows, bool),
     /// What impacts have done to bodies.
     pub impacts: &'a Impacts,
+    /// How surfaces move along themselves.
+    pub surfaces: &'a SurfaceMotion,
     /// How positions follow from velocities.
     pub integrator: Integrator,
     /// Gaps, penetration and bounces.
@@ -77,7 +79,7 @@ impl AssemblyInput<'_> {
 impl Assembly {
     /// Assembles the contact problem of a step.
     pub fn fill(&mut self, from: &AssemblyInput<'_>) {
-        let AssemblyInput { world, free, options, .. } = *from;
+        let AssemblyInput { world, free, options, surfaces, .. } = *from;
         let contacts = from.arms.contacts;
         let (bodies, m) = (&world.bodies, contacts.len());
         self.slip_rounding = options.slip_rounding * from.force_speed;
@@ -89,12 +91,13 @@ impl Assembly {
         for_chunks_mut(both, CHUNK / LANES, |blocks, (friction, bias)| {
             for i in blocks.start * LANES..(blocks.end * LANES).min(m) {
                 let (block, lane) = (i / LANES - blocks.start, i % LANES);
-                let [a, b] = contacts.pairs()[i].map(|j| j as usize);
-                let arms = from.arms.of(i);
-                let û = relative_velocity(free[a], free[b], arms);
+                let pair = contacts.pairs()[i];
+                let [a, b] = pair.map(|j| j as usize);
+                let (normal, arms) = (normals.get(i), from.arms.of(i));
+                let û = relative_velocity(free[a], free[b], arms) + surfaces.slip(pair, normal);
                 let target = from.target(i, arms);
                 friction[block].0[lane] = world.materials.pair(bodies.material[a], bodies.material[b]).friction;
-                bias[block].set_lane(lane, û - normals.get(i) * target);
+                bias[block].set_lane(lane, û - normal * target);
             }
         });
         self.rows.clear();

@@ -17,8 +17,8 @@
 //!
 //! Energy never grows: of a pass that would add any, only the part is taken that does not.
 
-use super::ContactOptions;
 use super::arms::{ContactArms, relative_velocity};
+use super::{ContactOptions, SurfaceMotion};
 use crate::world::{Bodies, World};
 use barchan_cone::sweep::one_contact::ContactBlock;
 use barchan_parallel::{CHUNK, for_chunks_mut};
@@ -46,6 +46,8 @@ pub struct ImpactInput<'a> {
     pub world: &'a World,
     /// The contacts and their lever arms.
     pub arms: ContactArms<'a>,
+    /// How surfaces move along themselves.
+    pub surfaces: &'a SurfaceMotion,
     /// The threshold.
     pub options: &'a ContactOptions,
     /// The length of the step.
@@ -67,7 +69,7 @@ struct Impact {
     arms: [DVec3; 2],
     time: f64,
     friction: f64,
-    /// What the velocity then has beyond that of the middle of the step.
+    /// What the velocity then has beyond that of the middle of the step, and what belts add to it.
     drift: DVec3,
     /// The velocity before, and the normal one that it shall have after.
     before: DVec3,
@@ -272,12 +274,13 @@ impl Impacts {
 
     fn impact(&self, from: &ImpactInput<'_>, i: usize, time: f64) -> Impact {
         let (bodies, contacts) = (&from.world.bodies, from.arms.contacts);
-        let [a, b] = contacts.pairs()[i].map(|j| j as usize);
+        let pair = contacts.pairs()[i];
+        let [a, b] = pair.map(|j| j as usize);
         let law = from.world.materials.pair(bodies.material[a], bodies.material[b]);
         let normal = contacts.normals().get(i);
         let arms = from.arms.of(i);
         // Forces go on for all of the step: velocities at the impact are those of its own time.
-        let drift = (time / from.h - 0.5) * (self.kick[a] - self.kick[b]);
+        let drift = (time / from.h - 0.5) * (self.kick[a] - self.kick[b]) + from.surfaces.slip(pair, normal);
         let before = relative_velocity(self.velocity[a], self.velocity[b], arms) + drift;
         let mass = bodies.inverse_mass[a] + bodies.inverse_mass[b];
         let is_round = i < contacts.round();

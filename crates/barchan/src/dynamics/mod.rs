@@ -11,6 +11,7 @@ pub mod joints;
 pub mod options;
 pub mod recover;
 pub mod step_length;
+pub mod surface;
 
 pub use arms::ContactArms;
 pub use assemble::{Assembly, AssemblyInput, FreeMotion};
@@ -19,3 +20,4 @@ pub use joints::{JointInput, JointRows};
 pub use options::{ContactOptions, Integrator};
 pub use recover::Recovery;
 pub use step_length::StepLength;
+pub use surface::SurfaceMotion;

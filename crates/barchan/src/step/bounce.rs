@@ -41,7 +41,8 @@ impl Simulation {
     /// Whether any contact of any rank closes.
     fn find_impacts(&mut self) -> bool {
         let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts };
-        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
+        let (world, surfaces, options) = (&self.world, &self.surfaces, &self.options.contact);
+        let input = ImpactInput { world, arms, surfaces, options, h: self.h };
         let mut closing = [self.impacts.find(&input) as f64];
         if let Some(domain) = &mut self.domain {
             domain.reduce(Reduction::Sum, &mut closing);
@@ -64,7 +65,8 @@ impl Simulation {
             }
         }
         let arms = ContactArms { bodies: &self.world.bodies, contacts: &self.contacts };
-        let input = ImpactInput { world: &self.world, arms, options: &self.options.contact, h: self.h };
+        let (world, surfaces, options) = (&self.world, &self.surfaces, &self.options.contact);
+        let input = ImpactInput { world, arms, surfaces, options, h: self.h };
         self.impacts.collide(&input);
         if let Some(domain) = &mut self.domain {
             values.clear();

@@ -12,6 +12,7 @@ mod documentation;
 mod joints;
 mod masses;
 mod meshes;
+mod motions;
 mod outside;
 mod pairs;
 mod properties;

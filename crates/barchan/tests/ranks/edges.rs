@@ -15,7 +15,10 @@ use barchan::partition::{Cartesian, PartitionName, Periods};
 use barchan::scene::{BodySpec, Lattice, Orientation, Scene, Time};
 use barchan::shape::{Shape, Surface};
 use barchan::step::{Simulation, StepError, StepOptions};
-use barchan::world::{Body, ExternalForce, ForceField, Motion, Oscillation, Ownership, Prescribed, World};
+use barchan::util::formula::VectorFormula;
+use barchan::world::{
+    Body, ExternalForce, ForceField, Motion, Oscillation, Ownership, Prescribed, Turn, Waypoints, World,
+};
 use barchan::{DQuat, DVec3};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -329,6 +332,35 @@ fn fixed_and_prescribed_spheres_are_copied() {
     let before = world.bodies.position[0];
     assert!((one.bodies[&0].0 - before).length() > 0.1, "nothing was pushed");
     assert!((one.bodies[&40].0.x - 0.9).abs() < 1e-9);
+}
+
+/// Motions by formulas, waypoints and turns, and belts: every rank has all of them, and the bodies come and go.
+#[test]
+fn machines_work_on_ranks() {
+    let mut bodies: Vec<Body> =
+        (0..24).map(|k| ball(0.1, [0.21 * f64::from(k), 0.03 * f64::from(k % 3), 0.0])).collect();
+    let plate = |x: f64, motion: Motion| Body {
+        motion,
+        ..Body::fixed(Shape::cuboid(DVec3::new(0.25, 0.25, 0.05)), DVec3::new(x, 0.0, -0.15))
+    };
+    bodies.extend([plate(0.3, Motion::Fixed), plate(2.4, Motion::Kinematic), plate(4.1, Motion::Kinematic)]);
+    bodies.push(Body::fixed(Shape::half_space(), DVec3::new(0.0, 0.0, -0.3)));
+    let mut world = world_of(bodies, 0.5, 0.0);
+    world.gravity = DVec3::new(0.0, 0.0, -9.81);
+    let formula = |text: &str| text.parse().unwrap();
+    let belt = VectorFormula(["1.5*smooth(4*t)", "0.3*sin(20*t)", "1"].map(formula));
+    world.surface_velocities.insert(24, belt);
+    world.surface_velocities.insert(27, DVec3::new(0.5, 0.0, 0.0).into());
+    let path = Some(VectorFormula(["0.6*t", "0", "0.02*sin(30*t)"].map(formula)));
+    world.prescribed.insert(25, Prescribed { path, ..Prescribed::default() });
+    let positions = vec![DVec3::ZERO, DVec3::new(0.1, 0.1, 0.0), DVec3::ZERO];
+    let waypoints = Some(Waypoints { times: vec![0.0, 0.1, 0.3], positions, repeat: true, smooth: true });
+    let turn = Some(Turn { axis: DVec3::X, angle: formula("0.2*sin(10*t)") });
+    world.prescribed.insert(26, Prescribed { waypoints, turn, ..Prescribed::default() });
+    let one = agrees(&world, options(5e-3), 60);
+    let moved = |id: u64| one.bodies[&id].0 - world.bodies.position[id as usize];
+    assert!(moved(1).x > 0.05, "the belt carries: {}", moved(1));
+    assert!((moved(25).x - 0.18).abs() < 1e-9 && moved(26).length() > 0.01, "{} {}", moved(25), moved(26));
 }
 
 #[test]
