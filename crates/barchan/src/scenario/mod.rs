@@ -7,7 +7,9 @@ mod arch;
 mod bounce;
 mod box_stack;
 mod boxed;
+mod chute;
 mod column_collapse;
+mod conveyor;
 mod cradle;
 mod dominoes;
 mod drum;
@@ -35,6 +37,7 @@ mod shaken_box;
 mod silo;
 mod slide_to_roll;
 mod slope;
+mod vibrating_plate;
 mod well;
 
 pub use parameters::{Parameter, ParameterRange, Parameters};
@@ -67,7 +70,10 @@ pub static SCENARIOS: &[&Scenario] = &[
     &column_collapse::SCENARIO,
     &silo::SCENARIO,
     &slope::SCENARIO,
+    &chute::SCENARIO,
     &drum::SCENARIO,
+    &vibrating_plate::SCENARIO,
+    &conveyor::SCENARIO,
     &well::SCENARIO,
     &pebbles::SCENARIO,
     &rods::SCENARIO,

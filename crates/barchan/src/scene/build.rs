@@ -438,6 +438,7 @@ mod tests {
             assert!(part.bodies.id.is_sorted());
             assert_eq!(part.bodies.len() - part.bodies.owned_bounded_len(), unbounded, "every rank has every wall");
             assert_eq!((&part.external, &part.prescribed), (&whole.external, &whole.prescribed));
+            assert_eq!(part.surface_velocities, whole.surface_velocities);
             for i in 0..part.bodies.len() {
                 let body = bits(&part, i);
                 let owned = body.2.is_unbounded() || slab.owner(part.bodies.position[i]) == Some(slab.rank);
@@ -459,7 +460,11 @@ mod tests {
         scene.domain.periodic = periodic;
         scene.body = vec![
             BodySpec::new(Shape::sphere(0.4), DVec3::new(2.0, 0.5, 0.5)),
-            BodySpec { normal: Some(DVec3::Z), ..BodySpec::new(Shape::half_space(), DVec3::splat(-1.0)) },
+            BodySpec {
+                normal: Some(DVec3::Z),
+                surface_velocity: Some(DVec3::X.into()),
+                ..BodySpec::new(Shape::half_space(), DVec3::splat(-1.0))
+            },
             BodySpec { force: Some(DVec3::X), ..BodySpec::new(Shape::sphere(0.3), DVec3::new(-1.0, 1.5, 1.5)) },
         ];
         let lattice = Lattice::hexagonal([9, 4, 2], 0.3, Radius::Uniform([0.08, 0.1]));

@@ -1,7 +1,7 @@
 //! Joints of a scene.
 
 use super::body::Placement;
-use super::error::{nearest, quoted};
+use crate::util::words::{nearest, quoted};
 use super::validate::Check;
 use super::{BodySpec, Scene};
 use crate::world::joint::{Drive, Joint, JointFrame, JointKind, JointState, Motor, Spring, Strength};

@@ -75,7 +75,8 @@ impl Check<'_> {
 
     /// A formula must have a value throughout the run, as far as can be seen.
     fn formula(&mut self, path: &str, formula: &Formula) {
-        let end = self.scene.time.end.max(0.0).min(LATEST);
+        let end = self.scene.time.end;
+        let end = if end > 0.0 { end.min(LATEST) } else { 0.0 };
         let times = (0..=TRIALS).map(|k| end * f64::from(k) / f64::from(TRIALS));
         let wrong = times.map(|t| (t, formula.at(t))).find(|(_, value)| !value.is_finite());
         // Numbers that are not finite have been found by the walk over all of them.

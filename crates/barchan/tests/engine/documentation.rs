@@ -13,6 +13,7 @@ use barchan::scenario::SCENARIOS;
 use barchan::scene::Scene;
 use barchan::shape::Shape;
 use barchan::step::Simulation;
+use barchan::util::formula::function_names;
 use std::path::Path;
 
 fn document(name: &str) -> String {
@@ -61,6 +62,9 @@ fn every_key_of_a_scene_is_documented() {
             }
         }
         assert_names(&text, "scene-language.md", [scenario.name]);
+    }
+    for function in function_names() {
+        assert!(text.contains(&format!("`{function}(")), "scene-language.md does not name the function {function}");
     }
 }
 

@@ -182,6 +182,9 @@ fn every_kind_of_scene_goes_on_to_the_last_bit() {
     check(&scene("bounce", &[("height", "0.005")]), 500, 7);
     check(&scene("excavator", &[("bodies", "120"), ("radius", "0.045"), ("time.step", "0.002"), reorder]), 60, 8);
     check(&scene("chain", &[("links", "9")]), 80, 9);
+    // Motions by formulas, and a belt.
+    check(&scene("vibrating-plate", &[("nx", "5"), ("ramp", "0.1"), ("time.step", "5e-4"), reorder]), 200, 11);
+    check(&scene("conveyor", &[("nz", "3"), ("time.end", "0.15"), reorder]), 0, 12);
     // Steps of any length, with frames that are due between them.
     let slope =
         [("nx", "4"), ("ny", "3"), ("nz", "4"), ("time.end", "0.2"), ("output.frame_interval", "0.013"), reorder];
