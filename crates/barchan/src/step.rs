@@ -310,7 +310,8 @@ impl Simulation {
         let force_speed = self.force_speed();
         let integrator = self.options.integrator;
         let periods = self.domain.as_ref().map(Domain::periods).unwrap_or_default();
-        self.joints.fill(&mut self.world, &JointInput { free: &self.free, integrator, h, periods });
+        let time = self.world.time;
+        self.joints.fill(&mut self.world, &JointInput { free: &self.free, integrator, h, time, periods });
         // Bodies of joints are on every rank, and their rows are solved on the first.
         let is_first = self.domain.as_ref().is_none_or(|domain| domain.rank() == 0);
         self.assembly.fill(&AssemblyInput {

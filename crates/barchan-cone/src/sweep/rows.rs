@@ -179,8 +179,8 @@ impl RowBlock {
             }
         }
         // Those that have left their interval in the last round.
-        for k in 0..rows.len() {
-            let inside = rows[k].project(self.x[k]);
+        for (k, row) in rows.iter().enumerate() {
+            let inside = row.project(self.x[k]);
             self.push(from, k, inside - self.x[k], w);
         }
         let x = self.x.iter().zip(&self.start).zip(&self.first).zip(from.present);

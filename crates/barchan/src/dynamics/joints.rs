@@ -77,6 +77,8 @@ pub struct JointInput<'a> {
     pub integrator: Integrator,
     /// The length of the step.
     pub h: f64,
+    /// The time at its start.
+    pub time: f64,
     /// How space repeats itself: bodies of a joint may lie on two sides of a border.
     pub periods: Periods,
 }
@@ -380,12 +382,15 @@ impl RowMaker<'_> {
             let most = h * joint.friction;
             self.push(along, 0.0, [-most, most], 0.0);
         }
-        let motor = joint.motor?;
-        let change = match motor.drive {
-            Drive::Speed(speed) => -speed,
+        let motor = joint.motor.as_ref()?;
+        let end = self.from.time + h;
+        let change = match &motor.drive {
+            Drive::Speed(speed) => -speed.at(end),
             // At once, or as fast as what is left of the way asks for.
-            Drive::Position(position) if motor.response <= h => (later - position) / h - before,
-            Drive::Position(position) => (s - position) / motor.response,
+            Drive::Position(position) if motor.response <= h => {
+                (later - position.at(end + self.from.integrator.ahead(h))) / h - before
+            }
+            Drive::Position(position) => (s - position.at(end)) / motor.response,
         };
         let most = h * motor.effort;
         self.push(along, change, [-most, most], 0.0);

@@ -18,8 +18,8 @@ impl JointsWriter {
     /// The columns: the coordinate (rad or m) and its speed where a motor drives it, the force on the second body and the
     /// torque about the anchor, as impulses of the whole step over its length; what the motor exerts, and its work so far.
     pub const COLUMNS: [&'static str; 14] = [
-        "step", "time", "joint", "position", "speed", "force_x", "force_y", "force_z", "torque_x", "torque_y", "torque_z",
-        "effort", "work", "broken",
+        "step", "time", "joint", "position", "speed", "force_x", "force_y", "force_z", "torque_x", "torque_y",
+        "torque_z", "effort", "work", "broken",
     ];
 
     /// Starts the table with its header.

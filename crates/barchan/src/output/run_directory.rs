@@ -10,8 +10,8 @@ use super::lock::{self, Lock};
 use super::names::{is_number, whole_name};
 use super::vtk::{INDEXES, SCRIPT, SHAPES, is_frame_file, is_shape_file};
 use super::{
-    Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, JointsWriter, OutputError, PictureOptions, StepsWriter,
-    Summary, picture, restarts, sync_directory,
+    Attach, CheckpointFolder, FrameOptions, FrameWriter, HistoryWriter, JointsWriter, OutputError, PictureOptions,
+    StepsWriter, Summary, picture, restarts, sync_directory,
 };
 use crate::comm::Communicator;
 use crate::world::Bodies;

@@ -564,7 +564,10 @@ mod tests {
             "cold_starts iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
              tolerance"
         );
-        assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output report solve start total");
+        assert_eq!(
+            keys(&json["seconds"]),
+            "broad checkpoint exchange integrate narrow other output report solve start total"
+        );
         assert_eq!(keys(&json["lost"]), "bodies first last mass");
         assert_eq!(keys(&json["worst_overlap"]), "depth radii step");
         assert_eq!(keys(&json["stepping"]), "friction integrator lengths step");

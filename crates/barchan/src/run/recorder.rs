@@ -7,7 +7,8 @@ use super::tally::Tally;
 use crate::checkpoint::Before;
 use crate::frame::Frame;
 use crate::output::{
-    FrameOptions, HistoryWriter, JointsWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter, Summary, agree,
+    FrameOptions, HistoryWriter, JointsWriter, OutputError, PictureOptions, RunDirectory, StepRow, StepsWriter,
+    Summary, agree,
 };
 use crate::scene::Scene;
 use crate::step::{Simulation, StepReport};

@@ -1,8 +1,8 @@
 //! A bucket on an arm of joints that digs in a bed of spheres.
 
+use super::Scenario;
 use super::boxed::{count, friction, length, open_box};
 use super::offers;
-use super::Scenario;
 use crate::scene::{BodySpec, Fill, JointSpec, MotorSpec, Radius, Scene, Time};
 use crate::shape::{Part, Shape};
 use crate::world::{JointKind, Material};
@@ -65,7 +65,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         let drive = |name: &str, bodies: [&str; 2], anchor: DVec3, turn: f64, most: f64, effort: f64| JointSpec {
             name: name.into(),
             limits: Some([most.min(0.0), most.max(0.0)]),
-            motor: Some(MotorSpec { speed: Some(turn * speed), effort: Some(effort), ..MotorSpec::default() }),
+            motor: Some(MotorSpec { speed: Some((turn * speed).into()), effort: Some(effort), ..MotorSpec::default() }),
             ..JointSpec::new(JointKind::Revolute, bodies, anchor + lift).about(DVec3::Y)
         };
         let fill = Fill::new(-floor, floor + DVec3::Z * height, bodies, radius);

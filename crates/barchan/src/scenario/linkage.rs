@@ -32,7 +32,7 @@ fn hinge(name: &str, bodies: [&str; 2], anchor: DVec3) -> JointSpec {
 
 /// A hinge about y with a motor.
 fn driven(joint: JointSpec, speed: f64) -> JointSpec {
-    JointSpec { motor: Some(MotorSpec { speed: Some(speed), ..MotorSpec::default() }), ..joint }
+    JointSpec { motor: Some(MotorSpec { speed: Some(speed.into()), ..MotorSpec::default() }), ..joint }
 }
 
 fn machine(name: &str, description: &str, end: f64, body: Vec<BodySpec>, joint: Vec<JointSpec>) -> Scene {
@@ -78,7 +78,11 @@ pub(super) static PENDULUM_SCENARIO: Scenario = Scenario {
 pub(super) static SLIDER_CRANK_SCENARIO: Scenario = Scenario {
     name: "slider-crank",
     summary: "a crank moves a slider to and fro",
-    parameters: &[length("crank", 0.1, "its length, m"), length("rod", 0.3, "its length, m; more than the crank"), SPEED],
+    parameters: &[
+        length("crank", 0.1, "its length, m"),
+        length("rod", 0.3, "its length, m; more than the crank"),
+        SPEED,
+    ],
     build: |parameters| {
         let (r, l) = (parameters.get("crank"), parameters.get("rod"));
         let [pin, end] = [DVec3::X * r, DVec3::X * (r + l)];
@@ -139,7 +143,12 @@ pub(super) static CHAIN_SCENARIO: Scenario = Scenario {
         count("links", 40.0, "how many"),
         length("span", 1.0, "between the hooks, m"),
         length("slack", 1.3, "length of the chain over the span, at least 1"),
-        Parameter { name: "friction", default: 0.0, range: ParameterRange::NotNegative, help: "coefficient of friction" },
+        Parameter {
+            name: "friction",
+            default: 0.0,
+            range: ParameterRange::NotNegative,
+            help: "coefficient of friction",
+        },
     ],
     build: |parameters| {
         let links = parameters.count("links");

@@ -1,8 +1,8 @@
 //! A rover on four driven wheels that crosses a bed of spheres.
 
+use super::Scenario;
 use super::boxed::{count, friction, length, open_box};
 use super::offers;
-use super::Scenario;
 use crate::scene::{BodySpec, Fill, JointSpec, MotorSpec, Radius, Scene, Time};
 use crate::shape::Shape;
 use crate::world::{JointKind, Material};
@@ -48,7 +48,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
             joints.push(JointSpec {
                 name: format!("axle {k}"),
                 motor: Some(MotorSpec {
-                    speed: Some(parameters.get("speed")),
+                    speed: Some(parameters.get("speed").into()),
                     effort: Some(parameters.get("torque")),
                     ..MotorSpec::default()
                 }),

@@ -1,9 +1,10 @@
 //! Joints of a scene.
 
 use super::body::Placement;
-use crate::util::words::{nearest, quoted};
 use super::validate::Check;
 use super::{BodySpec, Scene};
+use crate::util::formula::Formula;
+use crate::util::words::{nearest, quoted};
 use crate::world::joint::{Drive, Joint, JointFrame, JointKind, JointState, Motor, Spring, Strength};
 use crate::world::{Motion, World};
 use glam::{DMat3, DQuat, DVec3};
@@ -13,15 +14,15 @@ use serde::{Deserialize, Serialize};
 const WORLD: &str = "world";
 
 /// A motor as scenes have it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MotorSpec {
-    /// The speed that it wants, rad/s or m/s.
+    /// The speed that it wants, rad/s or m/s: a number, or a formula of the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub speed: Option<f64>,
+    pub speed: Option<Formula>,
     /// The place that it wants instead, rad or m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub position: Option<f64>,
+    pub position: Option<Formula>,
     /// The most that it exerts, N·m or N; without it, whatever it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<f64>,
@@ -177,10 +178,10 @@ impl Scene {
                 frames,
                 measure,
                 limits: spec.limits,
-                motor: spec.motor.map(|motor| Motor {
-                    drive: match motor.position {
-                        Some(position) => Drive::Position(position),
-                        None => Drive::Speed(motor.speed.unwrap_or(0.0)),
+                motor: spec.motor.as_ref().map(|motor| Motor {
+                    drive: match (&motor.position, &motor.speed) {
+                        (Some(position), _) => Drive::Position(position.clone()),
+                        (None, speed) => Drive::Speed(speed.clone().unwrap_or_else(|| 0.0.into())),
                     },
                     effort: motor.effort.unwrap_or(f64::INFINITY),
                     response: motor.response.unwrap_or(if motor.effort.is_some() { RESPONSE } else { 0.0 }),
@@ -345,7 +346,11 @@ impl Check<'_> {
                 format!("must contain 0, where the joint is at the start, but go from {low:?} to {high:?}")
             });
         }
-        if let Some(motor) = joint.motor {
+        if let Some(motor) = &joint.motor {
+            for (key, aim) in [("motor.speed", &motor.speed), ("motor.position", &motor.position)] {
+                let start = aim.as_ref().map_or(0.0, |aim| aim.at(0.0));
+                self.report_if(!start.is_finite(), &at(key), || format!("has no finite value at the start: {start:?}"));
+            }
             self.report_if(motor.speed.is_some() == motor.position.is_some(), &at("motor"), || {
                 "a motor needs a speed or a position, one of the two".into()
             });

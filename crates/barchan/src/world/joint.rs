@@ -4,6 +4,7 @@
 //! *coordinates* are the motion of the second body as the first one sees it: an angle about the axis, a way along it, or a
 //! length. Limits, motors, springs and brakes act on a coordinate.
 
+use crate::util::formula::Formula;
 use crate::util::pack::{Pack, Unpacker};
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -77,18 +78,17 @@ pub enum Coordinate {
     Length,
 }
 
-/// What a motor wants.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// What a motor wants, as a formula of the time.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Drive {
     /// A speed of the coordinate, rad/s or m/s.
-    Speed(f64),
+    Speed(Formula),
     /// A value of the coordinate, rad or m.
-    Position(f64),
+    Position(Formula),
 }
 
 /// A motor.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Motor {
     /// What it wants.
     pub drive: Drive,
@@ -224,17 +224,19 @@ impl Pack for JointFrame {
 
 impl Pack for Motor {
     fn pack(&self, out: &mut Vec<u8>) {
-        let (code, aim) = match self.drive {
+        let (code, aim) = match &self.drive {
             Drive::Speed(speed) => (0u8, speed),
             Drive::Position(position) => (1, position),
         };
         code.pack(out);
-        [aim, self.effort, self.response].pack(out);
+        aim.pack(out);
+        [self.effort, self.response].pack(out);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
         let code: u8 = from.take()?;
-        let [aim, effort, response] = from.take()?;
+        let aim = from.take()?;
+        let [effort, response] = from.take()?;
         let drive = match code {
             0 => Drive::Speed(aim),
             1 => Drive::Position(aim),

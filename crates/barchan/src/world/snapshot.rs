@@ -7,7 +7,8 @@ use crate::util::pack::{Pack, Unpacker};
 impl World {
     /// Appends the state.
     pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
-        let Self { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } = self;
+        let Self { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } =
+            self;
         time.pack(out);
         gravity.pack(out);
         (fields.len() as u64).pack(out);

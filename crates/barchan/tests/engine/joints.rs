@@ -125,7 +125,7 @@ fn a_slider_crank_is_where_geometry_has_it() {
         unit("rod", DVec3::X * (r + 0.5 * l), 1e-2),
         unit("slider", DVec3::X * (r + l), 1e-3),
     ];
-    let motor = Some(MotorSpec { speed: Some(speed), ..MotorSpec::default() });
+    let motor = Some(MotorSpec { speed: Some(speed.into()), ..MotorSpec::default() });
     let about_y = |bodies, anchor| JointSpec::new(JointKind::Revolute, bodies, anchor).about(-DVec3::Y);
     let joints = vec![
         JointSpec { motor, ..about_y(["world", "crank"], DVec3::ZERO) },
@@ -172,7 +172,7 @@ fn a_four_bar_linkage_closes() {
         bar("rocker", end_pin, DVec3::X * ground),
     ];
     let about_y = |bodies, anchor| JointSpec::new(JointKind::Revolute, bodies, anchor).about(-DVec3::Y);
-    let motor = Some(MotorSpec { speed: Some(5.0), ..MotorSpec::default() });
+    let motor = Some(MotorSpec { speed: Some(5.0.into()), ..MotorSpec::default() });
     let joints = vec![
         JointSpec { motor, ..about_y(["world", "crank"], DVec3::ZERO) },
         about_y(["crank", "coupler"], start_pin),
@@ -195,7 +195,9 @@ fn a_four_bar_linkage_closes() {
 
 #[test]
 fn motors_have_the_torque_that_they_have() {
-    let motor = |speed, effort| Some(MotorSpec { speed: Some(speed), effort: Some(effort), ..MotorSpec::default() });
+    let motor = |speed: f64, effort| {
+        Some(MotorSpec { speed: Some(speed.into()), effort: Some(effort), ..MotorSpec::default() })
+    };
     let hinge = JointSpec::new(JointKind::Revolute, ["world", "wheel"], DVec3::ZERO);
     let wheel = || vec![unit("wheel", DVec3::ZERO, 0.5)];
     let mut simulation = start(&scene(wheel(), vec![JointSpec { motor: motor(10.0, 2.0), ..hinge.clone() }]));
@@ -219,8 +221,15 @@ fn motors_have_the_torque_that_they_have() {
     assert!((spin(&simulation, 0).z - 1.0).abs() < 1e-9, "{}", spin(&simulation, 0));
     run_until(&mut simulation, 2.0);
     assert!(spin(&simulation, 0).z.abs() < 1e-9, "{}", spin(&simulation, 0));
+    // A speed that is a formula of the time.
+    let swing = MotorSpec { speed: Some("3*sin(2*t)".parse().unwrap()), ..MotorSpec::default() };
+    let mut simulation = start(&scene(wheel(), vec![JointSpec { motor: Some(swing), ..hinge.clone() }]));
+    run_until(&mut simulation, 2.0);
+    let expected = 1.5 * (1.0 - 4f64.cos());
+    assert!((joint(&simulation, 0).state.position - expected).abs() < 3e-3, "{:?}", joint(&simulation, 0).state);
     // To a position, with all the torque that takes.
-    let servo = MotorSpec { position: Some(0.7), effort: Some(20.0), response: Some(0.15), ..MotorSpec::default() };
+    let servo =
+        MotorSpec { position: Some(0.7.into()), effort: Some(20.0), response: Some(0.15), ..MotorSpec::default() };
     let mut simulation = start(&scene(wheel(), vec![JointSpec { motor: Some(servo), ..hinge }]));
     run_until(&mut simulation, 3.0);
     assert!((joint(&simulation, 0).state.position - 0.7).abs() < 1e-6, "{}", joint(&simulation, 0).state.position);
@@ -303,10 +312,10 @@ fn joints_break_above_their_strength() {
 #[test]
 fn gears_and_shafts_pass_turns_on() {
     let hinge = |name, x: f64| JointSpec::new(JointKind::Revolute, ["world", name], DVec3::X * x);
-    let motor = Some(MotorSpec { speed: Some(3.0), effort: Some(50.0), ..MotorSpec::default() });
+    let motor = Some(MotorSpec { speed: Some(3.0.into()), effort: Some(50.0), ..MotorSpec::default() });
     let gear = JointSpec { ratio: Some(-2.5), ..JointSpec::new(JointKind::Gear, ["small", "large"], DVec3::ZERO) };
     let wheels = vec![unit("small", DVec3::ZERO, 0.1), unit("large", DVec3::X, 0.4)];
-    let joints = vec![JointSpec { motor, ..hinge("small", 0.0) }, hinge("large", 1.0), gear];
+    let joints = vec![JointSpec { motor: motor.clone(), ..hinge("small", 0.0) }, hinge("large", 1.0), gear];
     let mut simulation = start(&scene(wheels, joints));
     run_until(&mut simulation, 10.0);
     let angles = [0, 1].map(|k| joint(&simulation, k).state.position);
