@@ -102,7 +102,8 @@ pub(crate) fn velocities(problem: &Problem, γ: &ContactVec) -> ContactVec {
         };
         u.set(i, u.get(i) + point(0) - point(1));
     }
-    for (u, row) in u.rows.iter_mut().zip(&problem.rows) {
+    for ((u, row), λ) in u.rows.iter_mut().zip(&problem.rows).zip(&γ.rows) {
+        *u += row.compliance * λ;
         for (body, [v, s]) in row.bodies.into_iter().zip(row.jacobian) {
             *u += v.dot(motion[body as usize][0]) + s.dot(motion[body as usize][1]);
         }
@@ -124,6 +125,7 @@ pub(crate) fn inverse_mean_diagonal(problem: &Problem) -> f64 {
     }
     for row in &problem.rows {
         trace += row.bodies.into_iter().zip(row.jacobian).map(|(body, side)| entry(body, side)).sum::<f64>();
+        trace += row.compliance;
     }
     (3 * problem.contacts() + problem.rows.len()) as f64 / trace
 }
@@ -152,7 +154,10 @@ fn moved(problem: &Problem, γ: &ContactVec, u: &ContactVec, law: Friction) -> f
         }
         sum += (γ.get(i) - onto_cone(γ.get(i) - η * u, n, μ)).length_squared();
     }
-    (sum + u.rows.iter().map(|u| (η * u).powi(2)).sum::<f64>()).sqrt()
+    for ((u, λ), row) in u.rows.iter().zip(&γ.rows).zip(&problem.rows) {
+        sum += (λ - (λ - η * u).clamp(row.limits[0], row.limits[1])).powi(2);
+    }
+    sum.sqrt()
 }
 
 /// The scalar product, rows included.

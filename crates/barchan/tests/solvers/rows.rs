@@ -3,7 +3,7 @@
 
 use super::bounds::{Scales, Solution, measured, reference};
 use super::problems::{BED, LARGE, joined, only_rows, welded};
-use super::solving::{every_order, every_solver, inverse_mean_diagonal, natural_unit, solve};
+use super::solving::{every_order, every_solver, inverse_mean_diagonal, natural_residual, natural_unit, solve};
 use barchan::DVec3;
 use barchan::cone::solver::{Friction, SolverName, SolverOptions, Status};
 use barchan::cone::{Assembled, Problem};
@@ -76,6 +76,60 @@ fn every_solver_of_the_associated_law_holds_rows_and_agrees_with_every_other() {
                 found.push(solution);
             }
         }
+    }
+}
+
+/// Joints of which some are limits, motors of limited force and springs; some of them in contact with the bed.
+fn with_intervals() -> [(&'static str, Problem); 2] {
+    let mut problem = joined(&BED, 1);
+    let loads = exact(&problem).γ.rows;
+    let typical = loads.iter().map(|λ| λ.abs()).sum::<f64>() / loads.len() as f64;
+    for (k, row) in problem.rows.iter_mut().enumerate() {
+        match k % 4 {
+            0 => row.limits = [0.0, f64::INFINITY],
+            1 => row.limits = [-0.3 * typical, 0.3 * typical],
+            2 => row.compliance = 1.0 / (1.0 + k as f64),
+            _ => {}
+        }
+    }
+    assert_eq!(problem.check(), Ok(()));
+    let alone = only_rows(&problem);
+    [("intervals", problem), ("intervals alone", alone)]
+}
+
+#[test]
+fn every_solver_keeps_rows_within_their_intervals() {
+    for (name, problem) in with_intervals() {
+        for tolerance in [1e-3, 1e-6] {
+            for (solver, options) in every_solver(Friction::Associated, tolerance) {
+                let max_iterations = if is_slow(options.name) { 5_000 } else { 20_000 };
+                let options = SolverOptions { max_iterations, ..options };
+                let (Solution { γ, solver, .. }, report) = measured(&problem, solver, &options);
+                println!("{name} {solver}: {:?} after {} at {:.1e}", report.status, report.iterations, report.residual);
+                let sure = !is_slow(options.name);
+                assert!(report.status == Status::Converged || !sure, "{name} {solver}: {:?}", report.status);
+                let mut at_ends = 0;
+                for (λ, row) in γ.rows.iter().zip(&problem.rows) {
+                    assert!(row.limits[0] <= *λ && *λ <= row.limits[1], "{name} {solver}: {λ} of {:?}", row.limits);
+                    at_ends += usize::from(*λ == row.limits[0] || *λ == row.limits[1]);
+                }
+                if report.status == Status::Converged {
+                    assert!(at_ends > 10 && at_ends < 44, "{name} {solver}: {at_ends} at an end");
+                    let residual = natural_residual(&problem, &γ, Friction::Associated);
+                    assert!(residual <= 1.000_001 * tolerance, "{name} {solver}: {residual:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn intervals_pass_through_files() {
+    for (name, problem) in with_intervals() {
+        let mut text = Vec::new();
+        problem.write(&mut text).unwrap();
+        assert!(text.starts_with(b"barchan-problem 4\n"), "{name}");
+        assert_eq!(Problem::read(&text[..], "memory").unwrap(), problem, "{name}");
     }
 }
 
