@@ -18,6 +18,11 @@ pub(super) const fn count(name: &'static str, default: f64, help: &'static str) 
     Parameter { name, default, range: ParameterRange::Count, help }
 }
 
+/// A count that has a least.
+pub(super) const fn count_from(name: &'static str, least: u32, default: f64, help: &'static str) -> Parameter {
+    Parameter { name, default, range: ParameterRange::CountFrom(least), help }
+}
+
 /// The plane z = 0.
 pub(super) fn floor() -> BodySpec {
     BodySpec::new(Shape::half_space(), DVec3::ZERO)

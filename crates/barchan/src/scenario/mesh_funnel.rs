@@ -1,7 +1,7 @@
 //! Grains run through a funnel of triangles.
 
 use super::Scenario;
-use super::boxed::{count, fall, friction, length, open_box};
+use super::boxed::{count, count_from, fall, friction, length, open_box};
 use super::offers;
 use crate::scene::{BodySpec, Fill, Radius, Scene, Time};
 use crate::shape::{Shape, Surface};
@@ -18,7 +18,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
     summary: "grains run through a funnel of triangles into a box",
     parameters: &[
         count("bodies", 800.0, "how many grains"),
-        count("segments", 48.0, "of the funnel around, at least 6"),
+        count_from("segments", 6, 48.0, "of the funnel around, at least 6"),
         length("radius", 3e-3, "of the largest grains, m"),
         length("neck", 7.0, "its diameter, in diameters of grains"),
         friction(0.3),
@@ -46,7 +46,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         let profile: Vec<DVec2> =
             outer.into_iter().chain(inner.into_iter().rev()).chain([outer[0]]).map(DVec2::from).collect();
         // Corners that single precision can hold: the funnel is the same from an STL file.
-        let funnel = Surface::revolved(&profile, parameters.count("segments").clamp(6, 100_000) as u32)
+        let funnel = Surface::revolved(&profile, parameters.count("segments").min(100_000) as u32)
             .mapped(|p| p.as_vec3().as_dvec3())
             .welded();
         let start = inner[2].1;

@@ -5,6 +5,8 @@
 pub enum ParameterRange {
     /// Whole numbers from 1 on.
     Count,
+    /// Whole numbers from this one on.
+    CountFrom(u32),
     /// Whole numbers from 0 on.
     CountOrNone,
     /// 0 for no, 1 for yes.
@@ -41,13 +43,14 @@ impl Parameter {
         if !number.is_finite() {
             return Err(format!("must be a finite number, but is {number:?}"));
         }
+        let counts = |least: u32| {
+            let good = number >= f64::from(least) && number.fract() == 0.0 && number < 2f64.powi(53);
+            if good { Ok(number) } else { Err(format!("must be a whole number from {least} on, but is {number:?}")) }
+        };
         let (good, wanted) = match self.range {
-            ParameterRange::Count => {
-                (number >= 1.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 1 on")
-            }
-            ParameterRange::CountOrNone => {
-                (number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53), "be a whole number from 0 on")
-            }
+            ParameterRange::Count => return counts(1),
+            ParameterRange::CountFrom(least) => return counts(least),
+            ParameterRange::CountOrNone => return counts(0),
             ParameterRange::Flag => (number == 0.0 || number == 1.0, "be 0 for no or 1 for yes"),
             ParameterRange::Positive => (number > 0.0, "be greater than 0"),
             ParameterRange::NotNegative => (number >= 0.0, "not be negative"),
@@ -94,5 +97,19 @@ impl Parameters {
     /// The value of a parameter that is a flag.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name) != 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A well of one box a course was silently one of three.
+    #[test]
+    fn counts_below_the_least_are_refused() {
+        let around = Parameter { name: "around", default: 20.0, range: ParameterRange::CountFrom(3), help: "" };
+        assert_eq!(around.parse("3"), Ok(3.0));
+        assert_eq!(around.parse("1"), Err("must be a whole number from 3 on, but is 1.0".into()));
+        assert!(around.parse("3.5").is_err());
     }
 }

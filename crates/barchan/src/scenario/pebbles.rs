@@ -22,7 +22,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
         Parameter {
             name: "corners",
             default: 24.0,
-            range: ParameterRange::Count,
+            range: ParameterRange::CountFrom(6),
             help: "points of a prototype, at least 6",
         },
         Parameter { name: "shapes", default: 1.0, range: ParameterRange::CountOrNone, help: "seed of the prototypes" },
@@ -32,7 +32,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
     build: |parameters| {
         let radius = parameters.get("radius");
         let bodies = parameters.count("bodies");
-        let points = parameters.count("corners").max(6);
+        let points = parameters.count("corners");
         let prototype = |kind: u64| {
             let stream = Stream::new(parameters.count("shapes"), EntryKind::Fill, kind as usize);
             let mut axes = stream.draws(0, Purpose::Radius);

@@ -1,7 +1,7 @@
 //! Spheres and boxes fall into a well of fixed boxes (S2, figure 2).
 
 use super::Scenario;
-use super::boxed::{count, fall, floor, friction, length};
+use super::boxed::{count, count_from, fall, floor, friction, length};
 use super::offers;
 use crate::scene::{BodySpec, Fill, Kind, Radius, Scene, Time};
 use crate::shape::Shape;
@@ -27,7 +27,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
     summary: "spheres and boxes fall into a well of fixed boxes (Iglberger and Rüde, figure 2)",
     parameters: &[
         count("bodies", 2000.0, "spheres and boxes together"),
-        count("around", 20.0, "boxes of a course of the well, at least 3"),
+        count_from("around", 3, 20.0, "boxes of a course of the well, at least 3"),
         count("courses", 10.0, "of the well, one upon the other"),
         length("radius", 0.01, "of the largest spheres, m"),
         friction(0.4),
@@ -35,7 +35,7 @@ pub(super) static SCENARIO: Scenario = Scenario {
     build: |parameters| {
         let radius = parameters.get("radius");
         let bodies = parameters.count("bodies");
-        let around = parameters.count("around").max(3) as u32;
+        let around = parameters.count("around") as u32;
         let courses = parameters.count("courses") as u32;
         // The mean of both kinds, of 0.7 to 1 of the largest size.
         let edges = DVec3::new(1.0, 0.8, 0.65) * radius;
