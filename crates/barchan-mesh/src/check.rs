@@ -12,7 +12,7 @@ mod crossings;
 use glam::DVec3;
 
 use crate::edges::{Side, edges, sides};
-use crate::{Moments, Surface};
+use crate::{Moments, Surface, brief};
 
 /// A triangle has no area if its height is below this part of its longest edge.
 const FLAT: f64 = 1e-10;
@@ -26,7 +26,7 @@ pub enum MeshFault {
     #[error("it has no triangles: check that the file holds a surface")]
     Nothing,
     /// A triangle refers to a vertex that is not there.
-    #[error("triangle {triangle} refers to vertex {vertex}, but there are {count}: correct its index")]
+    #[error("triangle {triangle} refers to vertex {vertex}, but there are {count}, counted from 0: correct its index")]
     OutOfRange {
         /// The triangle.
         triangle: usize,
@@ -105,8 +105,9 @@ pub enum MeshFault {
     },
     /// A negative volume.
     #[error(
-        "it is inside out (its volume is {volume:.6e}, triangle {triangle} is one of those that look inwards); turn all of \
-         its triangles around"
+        "it is inside out (its volume is {:?}, triangle {triangle} is one of those that look inwards); turn all of \
+         its triangles around",
+        brief(*volume)
     )]
     InsideOut {
         /// The volume.
@@ -177,6 +178,15 @@ impl MeshFault {
     /// given.
     pub fn forbids_volume(&self) -> bool {
         !matches!(self, Self::Degenerate { .. } | Self::Components { .. } | Self::Unsearched { .. })
+    }
+
+    /// The same of a surface whose lengths are given in another unit: `scale` of them make one of the file's.
+    #[must_use]
+    pub fn scaled(&self, scale: f64) -> Self {
+        match *self {
+            Self::InsideOut { volume, triangle } => Self::InsideOut { volume: volume * scale.powi(3), triangle },
+            ref other => other.clone(),
+        }
     }
 
     /// A triangle for example; none if there is no triangle.

@@ -10,9 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use glam::DVec3;
 
-use crate::Surface;
 use crate::edges::{edges, sides};
 use crate::tessellate::face_normal;
+use crate::{Surface, brief};
 
 /// Points are in one plane with a face within this part of the size.
 const NEAR: f64 = 1e-9;
@@ -54,7 +54,9 @@ pub enum HullError {
     Collinear,
     /// All in one plane.
     #[error(
-        "all points are in one plane (within {thickness:.3e} at a size of {size:.3e}): a polyhedron needs points on both sides"
+        "all points are in one plane (within {:?} at a size of {:?}): a polyhedron needs points on both sides",
+        brief(*thickness),
+        brief(*size)
     )]
     Coplanar {
         /// How far points are from the plane.

@@ -44,10 +44,15 @@ mod triangle;
 
 pub use check::MeshFault;
 pub use decompose::{DecomposeError, decompose};
-pub use file::{Format, MeshError, parse, read, write_stl_binary};
+pub use file::{Format, MeshError, parse, read, read_points, write_stl_binary};
 pub use hull::{HullError, Polyhedron, convex_hull};
 pub use moments::Moments;
 pub use principal::principal;
 pub use surface::Surface;
 pub use topology::{Bend, Neighbour, Topology};
 pub use tree::Tree;
+
+/// A number to four digits, for messages.
+fn brief(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}

@@ -262,7 +262,7 @@ fn shapes_that_cannot_be_used_are_named_with_a_way_out() {
         (body("mesh = {}"), &["vertices and triangles, or a file: neither"]),
         (
             body("mesh = { vertices = [[0, 0, 0]], triangles = [[0, 1, 2]] }"),
-            &["mesh.triangles: triangle 0 refers to vertex 1, but there are 1: correct its index"],
+            &["mesh.triangles: triangle 0 refers to vertex 1, but there are 1, counted from 0: correct its index"],
         ),
         (dynamic(&open), &["motion: the mesh cannot be dynamic: it has holes", "triangle", "close the hole", remedy]),
         (dynamic(&turned), &["motion: the mesh cannot be dynamic: it is inside out", "triangle", remedy]),

@@ -82,6 +82,7 @@ fn windings_are_found() {
     assert!(matches!(one(&surface), MeshFault::Winding { count: 3, .. }));
     assert!(surface.is_closed() && !surface.is_oriented());
     let fault = one(&Surface::sphere(2.0, 2).flipped());
+    assert!(fault.scaled(0.01).to_string().starts_with("it is inside out (its volume is -3"), "{}", fault.scaled(0.01));
     let MeshFault::InsideOut { volume, triangle } = fault else { panic!("{fault}") };
     assert!(volume < 0.0 && Surface::sphere(2.0, 2).flipped().doubled_area(triangle).z < 0.0);
 }

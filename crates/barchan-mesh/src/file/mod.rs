@@ -16,8 +16,11 @@ mod obj;
 mod ply;
 mod stl;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+use glam::DVec3;
 
 use crate::Surface;
 
@@ -84,12 +87,45 @@ impl std::error::Error for MeshError {}
 
 /// Reads a file. Its format is known by the end of its name.
 pub fn read(path: &Path) -> Result<Surface, MeshError> {
+    let (bytes, format) = bytes_of(path)?;
+    parse(&bytes, format).map_err(|error| MeshError { file: Some(path.to_path_buf()), ..error })
+}
+
+/// The bytes of a file, and its format by the end of its name.
+fn bytes_of(path: &Path) -> Result<(Vec<u8>, Format), MeshError> {
     let named = |error: MeshError| MeshError { file: Some(path.to_path_buf()), ..error };
     let format = Format::of(path).ok_or_else(|| {
         named(MeshError::new("unknown format: expected a file that ends in .stl, .obj or .ply".to_string()))
     })?;
     let bytes = std::fs::read(path).map_err(|error| named(MeshError::new(format!("cannot be read: {error}"))))?;
-    parse(&bytes, format).map_err(named)
+    Ok((bytes, format))
+}
+
+/// Reads the points of a file, whether faces use them or not: those that do in the order of a surface, then the others, each
+/// place once. Faces need not be there.
+pub fn read_points(path: &Path) -> Result<Vec<DVec3>, MeshError> {
+    let (bytes, format) = bytes_of(path)?;
+    points(&bytes, format).map_err(|error| MeshError { file: Some(path.to_path_buf()), ..error })
+}
+
+/// The points in the bytes of a file.
+fn points(bytes: &[u8], format: Format) -> Result<Vec<DVec3>, MeshError> {
+    let all = match format {
+        Format::Stl => stl::parse(bytes)?.vertices,
+        Format::Obj => obj::vertices(bytes)?,
+        Format::Ply => ply::parse(bytes, false)?.vertices,
+    };
+    let used = match format {
+        Format::Obj if !obj::has_faces(bytes) => Vec::new(),
+        Format::Obj => obj::parse(bytes)?.welded().vertices,
+        Format::Ply => ply::parse(bytes, false)?.welded().vertices,
+        Format::Stl => Vec::new(),
+    };
+    // Zeros of both signs are the same place.
+    let mut known = HashSet::new();
+    let is_new = |p: &DVec3| known.insert((*p + DVec3::ZERO).to_array().map(f64::to_bits));
+    let points: Vec<DVec3> = used.into_iter().chain(all).filter(is_new).collect();
+    if points.is_empty() { Err(MeshError::new("no vertices: expected the points of a body")) } else { Ok(points) }
 }
 
 /// Reads the bytes of a file.
@@ -97,7 +133,7 @@ pub fn parse(bytes: &[u8], format: Format) -> Result<Surface, MeshError> {
     let surface = match format {
         Format::Stl => stl::parse(bytes),
         Format::Obj => obj::parse(bytes),
-        Format::Ply => ply::parse(bytes),
+        Format::Ply => ply::parse(bytes, true),
     }?;
     let surface = surface.welded();
     if surface.triangles.is_empty() {

@@ -38,6 +38,25 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Surface, MeshError> {
     Ok(surface)
 }
 
+/// The places of all vertices, whether faces use them or not.
+pub(super) fn vertices(bytes: &[u8]) -> Result<Vec<DVec3>, MeshError> {
+    let mut vertices = Vec::new();
+    for (number, words) in numbered(bytes).filter(|(_, words)| words.first().is_some_and(|word| word == "v")) {
+        let place: Vec<f64> = words.iter().skip(1).take(3).flat_map(|word| word.parse()).collect();
+        if place.len() < 3 || place.iter().any(|x| !x.is_finite()) {
+            let message = format!("found {}, expected three finite numbers", found(bytes, number));
+            return Err(MeshError::at(number, message));
+        }
+        vertices.push(DVec3::from_slice(&place));
+    }
+    Ok(vertices)
+}
+
+/// Whether there is a face.
+pub(super) fn has_faces(bytes: &[u8]) -> bool {
+    numbered(bytes).any(|(_, words)| words.first().is_some_and(|word| word == "f"))
+}
+
 /// What of a line is read: three coordinates of a vertex, or the places of a polygon's corners.
 fn places_and_faces(line: &str) -> String {
     let mut words = line.split_whitespace();

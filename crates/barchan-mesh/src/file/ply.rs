@@ -94,13 +94,14 @@ impl PropertyAccess for Other {
     });
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Surface, MeshError> {
+/// All vertices, and the triangles of faces. Where faces are needed, the header must have them.
+pub(super) fn parse(bytes: &[u8], needs_faces: bool) -> Result<Surface, MeshError> {
     if !bytes.starts_with(b"ply") {
         return Err(MeshError::at(1, "expected \"ply\""));
     }
     let mut reader = Reader::new(Cursor::new(bytes));
     let header = Parser::<Other>::new().read_header(&mut reader).map_err(|error| refused(&error))?;
-    fits(&header, bytes.len() - reader.get_ref().position() as usize)?;
+    fits(&header, bytes.len() - reader.get_ref().position() as usize, needs_faces)?;
     let mut vertices: Vec<DVec3> = Vec::new();
     let mut faces = Vec::new();
     for (name, element) in &header.elements {
@@ -134,7 +135,7 @@ fn refused(error: &ply_rs_bw::parser::ParseError) -> MeshError {
 }
 
 /// Whether all elements are there that the header says, and as many as fit into the rest of the file.
-fn fits(header: &Header, rest: usize) -> Result<(), MeshError> {
+fn fits(header: &Header, rest: usize, needs_faces: bool) -> Result<(), MeshError> {
     let text = header.encoding == Encoding::Ascii;
     let has = |element: &str, wanted: &dyn Fn(&str) -> bool| {
         header.elements.get(element).is_some_and(|e| e.properties.keys().any(|key| wanted(key)))
@@ -144,7 +145,7 @@ fn fits(header: &Header, rest: usize) -> Result<(), MeshError> {
             return Err(MeshError::new(format!("its header has no property {axis} of an element vertex")));
         }
     }
-    if !has("face", &is_corners) {
+    if needs_faces && !has("face", &is_corners) {
         return Err(MeshError::new("its header has no list vertex_indices of an element face: expected a surface"));
     }
     let mut needed = 0u128;

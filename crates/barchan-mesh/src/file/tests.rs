@@ -136,6 +136,24 @@ fn the_same_body_is_read_from_every_format() {
     is_tetrahedron(&parse(&solid, Format::Stl).unwrap());
 }
 
+/// Points that no face uses were lost, and files without faces refused.
+#[test]
+fn points_are_read_without_faces() {
+    let read = |text: &str, format| super::points(text.as_bytes(), format);
+    let loose = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 -0 0\n";
+    assert_eq!(read(loose, Format::Obj).unwrap(), [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z]);
+    // Those of faces are first, in the order of a surface.
+    let some = format!("{loose}f 3 2 1\n");
+    assert_eq!(read(&some, Format::Obj).unwrap(), [DVec3::Y, DVec3::X, DVec3::ZERO, DVec3::Z]);
+    assert!(read(&format!("{loose}f 3 2 9\n"), Format::Obj).unwrap_err().to_string().contains("refers to vertex 9"));
+    assert!(read("v 0 0\n", Format::Obj).unwrap_err().to_string().contains("line 1: found \"v 0 0\""));
+    assert!(read("# nothing\n", Format::Obj).unwrap_err().to_string().contains("no vertices"));
+    let ply = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\n\
+               end_header\n0 0 0\n0 0 1\n";
+    assert_eq!(read(ply, Format::Ply).unwrap(), [DVec3::ZERO, DVec3::Z]);
+    assert!(parse(ply.as_bytes(), Format::Ply).is_err());
+}
+
 #[test]
 fn polygons_become_fans() {
     let quads = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 2 0\nf 1 2 3 4\nf 4 3 5\n";

@@ -7,7 +7,7 @@
 use super::Scene;
 use super::error::{Fault, Location};
 use super::locate::{Source, path_of};
-use super::toml::explain;
+use super::toml::{explain, hinted};
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
@@ -49,6 +49,9 @@ pub(super) fn read(document: &Spanned<DeTable<'_>>, source: &Source<'_>) -> Read
         let fault = explain(&error, document.get_ref(), source);
         let told = reading.faults.iter().any(|other| is_same_override(&other.place, &fault.place));
         if !told && !refused.iter().any(|other| is_within(other, &culprit)) {
+            // A key by another name is not told to be missing beside that.
+            let table = culprit.rsplit_once('.').map_or("", |(table, _)| table);
+            refused.extend(hinted(&fault).map(|name| format!("{table}.{name}")));
             reading.faults.push(fault);
         }
         refused.push(culprit);
@@ -67,7 +70,7 @@ fn missing(message: &str) -> Option<&str> {
 }
 
 /// Whether a path is another one, or lies below it.
-fn is_within(path: &str, above: &str) -> bool {
+pub(super) fn is_within(path: &str, above: &str) -> bool {
     !above.is_empty() && path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 

@@ -11,6 +11,7 @@ use super::locate::{Source, path_of};
 use super::{Scene, write::tree};
 use super::{overrides, repair};
 use crate::util::words::{nearest, quoted};
+use crate::shape::Shape;
 use serde_json::Value;
 use std::path::Path;
 use toml::Spanned;
@@ -56,7 +57,11 @@ impl Scene {
                 faults.push(Fault { place, path: problem.path, message: problem.message });
             }
             // A vector of four numbers would pass for one of three: serde stops at the third.
-            surplus(document.get_ref(), &tree(&scene), &source, "", &mut faults);
+            let mut longer = Vec::new();
+            surplus(document.get_ref(), &tree(&scene), &source, "", &mut longer);
+            // A list that lacks an entry which was refused is no longer than it should be.
+            longer.retain(|list| !faults.iter().any(|fault| repair::is_within(&fault.path, &list.path)));
+            faults.extend(longer);
         }
         if faults.is_empty() { Ok(scene) } else { Err(SceneError { faults }) }
     }
@@ -102,14 +107,79 @@ pub(super) fn explain(error: &toml::de::Error, document: &DeTable<'_>, source: &
         Some((name, known)) if message.starts_with("unknown field") => unknown("key", name, known),
         Some((name, known)) if message.starts_with("unknown variant") => unknown("name", name, known),
         Some((name, _)) if message.starts_with("missing field") => format!("the key \"{name}\" is missing"),
-        _ => plain(message),
+        _ => of_shape(message, document, &path).unwrap_or_else(|| plain(message)),
     };
     Fault { place, path, message }
 }
 
+/// Where a name, a value or several entries stand in place of the table of a shape: what the table looks like.
+fn of_shape(message: &str, document: &DeTable<'_>, path: &str) -> Option<String> {
+    let form = |name: &str| Shape::FORMS.iter().find(|form| form.0 == name);
+    let found = value_at(document, path)?;
+    if let DeValue::String(name) = found
+        && message.contains("unit variant")
+    {
+        let example = form(name).map_or_else(|| "of one entry".into(), |(name, form)| format!("{{ {name} = {form} }}"));
+        return Some(format!("found the name \"{name}\" alone, expected a table {example}"));
+    }
+    if let DeValue::Table(table) = found
+        && message.contains("more than 1 element")
+    {
+        let names = table.keys().map(|key| format!("\"{}\"", key.get_ref())).collect::<Vec<_>>().join(" and ");
+        return Some(format!("the table has {names}; expected one of them"));
+    }
+    let (_, form) = form(path.rsplit('.').next()?)?;
+    let (found, _) = message.split_once("expected struct ")?;
+    Some(format!("{}expected a table {form}", plain(found)))
+}
+
+/// The value at a path.
+fn value_at<'a, 'b>(document: &'a DeTable<'b>, path: &str) -> Option<&'a DeValue<'b>> {
+    let mut segments = overrides::segments(path).into_iter();
+    let first = document.get(segments.next()?.as_str())?.get_ref();
+    segments.try_fold(first, |value, segment| match value {
+        DeValue::Table(table) => table.get(segment.as_str()).map(Spanned::get_ref),
+        DeValue::Array(array) => array.get(segment.parse::<usize>().ok()?).map(Spanned::get_ref),
+        _ => None,
+    })
+}
+
+/// What other programs call our keys and shapes, and what it is here. A remark says how it differs.
+const ALIASES: &[(&str, &str, &str)] = &[
+    ("height", "half_height", ", which is half of it"),
+    ("length", "half_height", ", which is half of it"),
+    ("size", "half_extents", ", which is half of it"),
+    ("extents", "half_extents", ", which is half of it"),
+    ("edges", "half_extents", ", which is half of it"),
+    ("dimensions", "half_extents", ", which is half of it"),
+    ("diameter", "radius", ", which is half of it"),
+    ("vertices", "points", ""),
+    ("cube", "box", ""),
+    ("cuboid", "box", ""),
+    ("block", "box", ""),
+    ("ball", "sphere", ""),
+    ("plane", "half-space", ""),
+    ("ground", "half-space", ""),
+    ("hull", "polyhedron", ""),
+    ("convex", "polyhedron", ""),
+    ("trimesh", "mesh", ""),
+    ("compound", "composite", ""),
+];
+
+/// What stands before the name in a hint.
+const MEANT: &str = "; did you mean \"";
+
+/// The name that a fault hints at.
+pub(super) fn hinted(fault: &Fault) -> Option<&str> {
+    fault.message.split_once(MEANT)?.1.split('"').next()
+}
+
 /// "unknown key ...; did you mean ...? Known: ..."
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
-    let hint = nearest(name, known.iter().copied()).map(|best| format!("; did you mean \"{best}\"?"));
+    let alias = ALIASES.iter().find(|(alias, ours, _)| *alias == name && known.contains(ours));
+    let best = alias.map(|&(_, ours, remark)| (ours, remark));
+    let best = best.or_else(|| Some((nearest(name, known.iter().copied())?, "")));
+    let hint = best.map(|(best, remark)| format!("{MEANT}{best}\"{remark}?"));
     let list = if known.is_empty() { "none".into() } else { quoted(known.iter().copied()) };
     format!("unknown {what} \"{name}\"{} Known are {list}", hint.unwrap_or_else(|| ".".into()))
 }
@@ -137,6 +207,7 @@ fn plain(message: &str) -> String {
         ("expected u16", "expected a whole number from 0 to 65535"),
         ("expected a boolean", "expected true or false"),
         ("expected struct ", "expected a table: "),
+        ("found unit variant, expected newtype variant", "found a name alone, expected a table of one entry"),
         ("wanted string or table", "expected a name or a table"),
         ("wanted exactly 1 element, found 0 elements", "the table is empty; expected one entry"),
         ("wanted exactly 1 element, more than 1 element", "the table has several entries; expected one"),
@@ -295,6 +366,48 @@ mod tests {
         }
         assert!(error("[time\nstep = 1").starts_with("a.toml:1: "));
         assert!(error("seed = 1\nseed = 2").starts_with("a.toml:2: duplicate key"));
+    }
+
+    #[test]
+    fn shapes_in_other_words_are_understood() {
+        let body = |line: &str| error(&format!("[[body]]\n{line}\n"));
+        let cases = [
+            (
+                "shape = \"sphere\"",
+                "a.toml:2: body[0].shape: found the name \"sphere\" alone, expected a table { sphere = { radius } }",
+            ),
+            ("shape.sphere = 0.1", "a.toml:2: body[0].shape.sphere: found the number 0.1, expected a table { radius }"),
+            (
+                "shape.box = 0.3",
+                "a.toml:2: body[0].shape.box: found the number 0.3, expected a table { half_extents, margin }",
+            ),
+            (
+                "shape = { sphere = { radius = 1 }, box = { half_extents = [1, 1, 1] } }",
+                "a.toml:2: body[0].shape: the table has \"box\" and \"sphere\"; expected one of them",
+            ),
+            (
+                "shape.sphere.radius = 1\nshape.box.half_extents = [1, 1, 1]",
+                "a.toml:2: body[0].shape: the table has \"box\" and \"sphere\"; expected one of them",
+            ),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(body(line), expected);
+        }
+        // One fault, not that a key is missing beside it.
+        for (line, start) in [
+            (
+                "shape.cone = { radius = 1, height = 2 }",
+                "unknown key \"height\"; did you mean \"half_height\", which is half",
+            ),
+            ("shape.box.size = [1, 2, 3]", "unknown key \"size\"; did you mean \"half_extents\", which is half of it?"),
+            ("shape.cube.half_extents = [1, 2, 3]", "unknown name \"cube\"; did you mean \"box\"?"),
+            ("shape.container = { half_extents = [1, 1, 1], open = [\"z\"] }", "unknown name \"z\""),
+        ] {
+            let text = body(line);
+            assert!(text.contains(start) && text.lines().count() == 1, "{text}");
+        }
+        // What is missing besides is told.
+        assert_eq!(body("shape.cone.height = 2").lines().count(), 2);
     }
 
     #[test]

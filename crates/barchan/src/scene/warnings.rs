@@ -148,7 +148,7 @@ fn surface(mesh: &Mesh, part: &Part, more: u64) -> Vec<(String, String)> {
             (false, _) if matches!(fault, MeshFault::Unsearched { .. }) => "",
             (false, _) => ". Until then contacts pass over what has no area",
         };
-        (key.clone(), format!("{file}{fault}{until}{others}"))
+        (key.clone(), format!("{file}{}{until}{others}", mesh.words(fault)))
     };
     mesh.surface_faults().iter().filter(counts).map(words).collect()
 }

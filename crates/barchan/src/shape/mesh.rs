@@ -201,7 +201,13 @@ impl Mesh {
 
     /// Why it encloses no volume, if that is so.
     pub fn open_because(&self) -> Option<String> {
-        self.surface_faults().iter().find(|fault| fault.forbids_volume()).map(ToString::to_string)
+        self.surface_faults().iter().find(|fault| fault.forbids_volume()).map(|fault| self.words(fault))
+    }
+
+    /// A fault of its triangles in words: a volume at its scale.
+    pub(crate) fn words(&self, fault: &MeshFault) -> String {
+        let text = fault.scaled(self.scale()).to_string();
+        if let MeshFault::InsideOut { .. } = fault { text.replacen(", triangle", " m³, triangle", 1) } else { text }
     }
 
     /// What is wrong with its triangles, the worst first.

@@ -360,6 +360,11 @@ fn from_file(file: &str) -> Result<Surface, String> {
     barchan_mesh::read(std::path::Path::new(file)).map_err(|error| error.to_string())
 }
 
+/// The points of a file, or what is wrong with it.
+fn points_of_file(file: &str) -> Result<Vec<DVec3>, String> {
+    barchan_mesh::read_points(std::path::Path::new(file)).map_err(|error| error.to_string())
+}
+
 /// A factor that changes nothing.
 fn one() -> f64 {
     1.0

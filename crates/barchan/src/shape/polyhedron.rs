@@ -1,6 +1,6 @@
 //! A convex polyhedron: the hull of points, which a scene lists or takes from a file, with edges that may be rounded.
 
-use super::{Convex, Form, Solid, Surface, close, from_file};
+use super::{Convex, Form, Solid, Surface, close, points_of_file};
 use barchan_convex::{Core, Hull};
 use barchan_mesh::{self as mesh, Moments, convex_hull};
 use glam::{DMat3, DQuat, DVec3};
@@ -139,15 +139,16 @@ impl Polyhedron {
         self.made.get_or_init(|| {
             let PolyhedronText { file, scale, margin, .. } = &self.text;
             let fault = |message: String| (if file.is_some() { "file" } else { "points" }, message);
-            let from_file = file.as_ref().map(|file| from_file(file).map(|surface| surface.vertices));
+            let from_file = file.as_ref().map(|file| points_of_file(file));
             let points = from_file.transpose().map_err(fault)?;
             let points = points.as_ref().unwrap_or(&self.text.points);
             let outer = convex_hull(points).map_err(|error| fault(error.to_string()))?;
             let faceted = Faceted::new(outer, margin / scale).map_err(|unsound| match unsound {
                 Unsound::NothingLeft { limit } => {
+                    // To four digits.
+                    let limit = format!("{:.3e}", limit * scale).parse().unwrap_or(limit * scale);
                     let message = format!(
-                        "must be less than about {:.3e}, or nothing is left between the faces, but is {margin:?}",
-                        limit * scale
+                        "must be less than about {limit:?}, or nothing is left between the faces, but is {margin:?}"
                     );
                     ("margin", message)
                 }
@@ -269,7 +270,7 @@ mod tests {
         let faults = Polyhedron::from(text(0.11)).faults();
         assert!(faults.len() == 1 && faults[0].0 == "margin", "{faults:?}");
         let message = &faults[0].1;
-        assert!(message.contains("about 1.000e-1") && message.ends_with("but is 0.11"), "{message}");
+        assert!(message.contains("about 0.1,") && message.ends_with("but is 0.11"), "{message}");
     }
 
     #[test]
