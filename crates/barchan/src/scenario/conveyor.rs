@@ -60,8 +60,10 @@ pub(super) static SCENARIO: Scenario = Scenario {
         // As high as the hopper is full, and more.
         let height = spacing * f64::from(nz) + 0.2;
         let gate_foot = tail + (HOPPER / angle.cos()) * along + GATE * up;
+        // Smooth, so that pieces do not wedge between belt and gate.
         let gate = BodySpec {
             orientation: None,
+            material: "sides".into(),
             ..plate(
                 DVec3::new(gate_foot.x + 0.5 * THICK, 0.0, gate_foot.z + 0.5 * height),
                 DVec3::new(0.5 * THICK, width, 0.5 * height),
