@@ -273,8 +273,8 @@ impl Simulation {
 
     /// After it: `contacts` holds every contact that can act in this step.
     fn find_contacts(&mut self) {
+        self.apart.fill(&self.world);
         let bodies = &self.world.bodies;
-        self.apart.fill(&self.world.joints, bodies);
         {
             let assignment = self.domain.as_ref().map(|domain| domain.contact_assignment(bodies));
             let detection = Detection {

@@ -246,7 +246,7 @@ fn shapes_that_cannot_be_used_are_named_with_a_way_out() {
         (body("polyhedron = { points = [[0, 0, 0]], file = \"a.stl\" }"), &["points, or a file: both are given"]),
         (
             body("polyhedron = { points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], margin = 0.3 }"),
-            &["margin: must be less than about 2.113e-1, or nothing is left between the faces, but is 0.3"],
+            &["margin: must be less than about 0.2113, or nothing is left between the faces, but is 0.3"],
         ),
         (
             body("box = { half_extents = [0.1, 0.2, 0.3], margin = 0.1 }"),

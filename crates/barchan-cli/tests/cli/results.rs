@@ -29,7 +29,10 @@ fn json_is_one_object_with_the_promised_keys() {
     let solver = "cold_starts iterations_max iterations_mean name operator_applications residual_max steps_converged taken \
          tolerance";
     assert_eq!(keys(&json["solver"]), solver);
-    assert_eq!(keys(&json["seconds"]), "broad checkpoint exchange integrate narrow other output solve start total");
+    assert_eq!(
+        keys(&json["seconds"]),
+        "broad checkpoint exchange integrate narrow other output report solve start total"
+    );
     assert_eq!(json["scenario"], "sedimentation");
     assert_eq!([&json["bodies"], &json["steps"], &json["threads"], &json["ranks"]], [100, 20, 2, 1]);
     assert!((json["time"].as_f64().unwrap() - 0.02).abs() < 1e-12);

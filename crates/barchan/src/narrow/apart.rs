@@ -1,6 +1,6 @@
-//! Bodies that cannot touch: those that a joint holds together.
+//! Bodies that cannot touch: those that a joint holds together, and those of groups that pass through each other.
 
-use crate::world::{Bodies, Joint};
+use crate::world::{Bodies, World};
 
 /// Pairs of bodies that detection passes over; memory is kept between steps.
 #[derive(Clone, Debug, Default)]
@@ -11,12 +11,17 @@ pub struct Apart {
     ids: Vec<u64>,
     /// Whether a body is one of any pair; empty if there are no pairs.
     is_any: Vec<bool>,
+    /// Groups that pass through each other, the smaller first; ascending.
+    groups: Vec<[u16; 2]>,
 }
 
 impl Apart {
-    /// Lists the bodies of joints that are whole, unless they may touch.
-    pub(crate) fn fill(&mut self, joints: &[Joint], bodies: &Bodies) {
-        let Self { pairs, ids, is_any } = self;
+    /// Lists the groups, and the bodies of joints that are whole, unless they may touch.
+    pub(crate) fn fill(&mut self, World { bodies, joints, no_contact, .. }: &World) {
+        let Self { pairs, ids, is_any, groups } = self;
+        groups.clear();
+        groups.extend(no_contact.iter().map(|&[a, b]| [a.min(b), a.max(b)]));
+        groups.sort_unstable();
         pairs.clear();
         is_any.clear();
         let held = joints.iter().filter(|joint| !joint.collide && !joint.state.is_broken);
@@ -43,6 +48,13 @@ impl Apart {
     #[inline(always)]
     pub(crate) fn holds(&self, bodies: &Bodies, a: usize, b: usize) -> bool {
         !self.is_any.is_empty() && self.is_any[a] && self.is_any[b] && self.is_pair(bodies, a, b)
+            || !self.groups.is_empty() && self.are_groups(bodies, a, b)
+    }
+
+    #[inline(never)]
+    fn are_groups(&self, bodies: &Bodies, a: usize, b: usize) -> bool {
+        let (a, b) = (bodies.group[a], bodies.group[b]);
+        self.groups.binary_search(&[a.min(b), a.max(b)]).is_ok()
     }
 
     #[inline(never)]

@@ -29,7 +29,7 @@ pub struct BodySpec {
     pub angular_velocity: DVec3,
     /// Name of its material; empty for the first.
     pub material: String,
-    /// A number to tell bodies apart by in what a run writes; physics does not ask for it.
+    /// A number to tell bodies apart by in what a run writes, and by which some pass through others.
     pub group: u16,
     /// How its motion comes about. A file that does not say gets a dynamic body, or a fixed one
     /// if the shape has no finite mass.

@@ -95,6 +95,7 @@ impl Scene {
             materials: Materials::new(self.material.clone(), self.pair_rule, &self.pair),
             gravity: self.gravity,
             fields: self.force.clone(),
+            no_contact: self.no_contact.iter().map(|entry| entry.groups).collect(),
             ..World::default()
         })
     }

@@ -61,7 +61,7 @@ pub struct Fill {
     /// Name of the material; empty for the first.
     #[serde(default)]
     pub material: String,
-    /// A number to tell bodies apart by in what a run writes; physics does not ask for it.
+    /// A number to tell bodies apart by in what a run writes, and by which some pass through others.
     #[serde(default)]
     pub group: u16,
     /// Places tried for one body before giving up.

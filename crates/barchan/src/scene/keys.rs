@@ -96,7 +96,7 @@ const VELOCITY_JITTER: &str = "largest random addition to each component of the 
 const MATERIAL: &str = "name of the material; empty for the first";
 const MIXTURE: &str =
     "[{ radius = 0.01 }, { weight = 0.5, shape = { capsule = { radius = 0.01, half_height = 0.01 } } }]";
-const GROUP: &str = "a label for frames and tables, 0 to 65535";
+const GROUP: &str = "a label for frames, tables and no_contact, 0 to 65535";
 
 /// Every section in the order in which it is written.
 pub(crate) const SECTIONS: &[Section] = &[
@@ -275,6 +275,11 @@ pub(crate) const SECTIONS: &[Section] = &[
             optional("friction", "0.5", "instead of the rule"),
             optional("restitution", "0.0", "instead of the rule"),
         ],
+    },
+    Section {
+        path: "no_contact",
+        about: "groups whose bodies pass through each other",
+        keys: &[key("groups", "the two; twice the same for bodies of one group")],
     },
     Section {
         path: "force",

@@ -124,6 +124,14 @@ impl Default for CheckpointOptions {
     }
 }
 
+/// Two groups whose bodies pass through each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoContact {
+    /// The two; twice the same for bodies of one group.
+    pub groups: [u16; 2],
+}
+
 /// A constant description of what a run starts from.
 ///
 /// ```
@@ -167,6 +175,8 @@ pub struct Scene {
     pub pair_rule: PairRule,
     /// Pairs of materials that depart from the rule.
     pub pair: Vec<PairException>,
+    /// Groups whose bodies pass through each other.
+    pub no_contact: Vec<NoContact>,
     /// Fields that act on every dynamic body.
     pub force: Vec<ForceField>,
     /// Single bodies.
@@ -198,6 +208,7 @@ impl Default for Scene {
             material: vec![Material::default()],
             pair_rule: PairRule::default(),
             pair: Vec::new(),
+            no_contact: Vec::new(),
             force: Vec::new(),
             body: Vec::new(),
             joint: Vec::new(),

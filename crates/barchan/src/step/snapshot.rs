@@ -225,11 +225,22 @@ impl Pieces {
         chosen: impl Fn(usize) -> bool,
         wanted: impl Fn([u32; 2]) -> bool,
     ) {
-        let World { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } =
-            &part.world;
+        let World {
+            bodies,
+            materials: _,
+            gravity,
+            fields,
+            external,
+            prescribed,
+            surface_velocities,
+            no_contact,
+            joints,
+            time,
+        } = &part.world;
         world.bodies.extend_from(bodies, |i| bodies.ownership[i] == Ownership::Owned && chosen(i));
         (world.gravity, world.time) = (*gravity, *time);
         world.fields.clone_from(fields);
+        world.no_contact.clone_from(no_contact);
         world.joints.clone_from(joints);
         world.external.extend(external);
         world.prescribed.extend(prescribed.clone());

@@ -233,7 +233,7 @@ columns! {
     pub(crate) shape: Shape => CopiedByName,
     /// Index into the world's materials.
     pub(crate) material: u16 => CopiedOnce,
-    /// A number that the scene gives to bodies of a kind; physics does not ask for it.
+    /// A number that the scene gives to bodies of a kind: by it some pass through others.
     pub group: u16 => CopiedOnce,
     /// A number that stays with the body for life.
     pub(crate) id: u64 => CopiedOnce,

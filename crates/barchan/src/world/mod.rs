@@ -40,6 +40,8 @@ pub struct World {
     pub external: BTreeMap<u64, ExternalForce>,
     /// Motions of kinematic bodies, by id; one that is not listed keeps its velocity.
     pub prescribed: BTreeMap<u64, Prescribed>,
+    /// Pairs of groups whose bodies pass through each other; a pair of twice the same for bodies of one group.
+    pub no_contact: Vec<[u16; 2]>,
     /// Joints between bodies; on every rank, as their bodies are.
     pub joints: Vec<Joint>,
     /// Velocities at which the material of surfaces moves along them, by id, in the frames of their bodies: belts.

@@ -7,8 +7,18 @@ use crate::util::pack::{Pack, Unpacker};
 impl World {
     /// Appends the state.
     pub(crate) fn write_snapshot(&self, out: &mut Vec<u8>) {
-        let Self { bodies, materials: _, gravity, fields, external, prescribed, surface_velocities, joints, time } =
-            self;
+        let Self {
+            bodies,
+            materials: _,
+            gravity,
+            fields,
+            external,
+            prescribed,
+            surface_velocities,
+            no_contact,
+            joints,
+            time,
+        } = self;
         time.pack(out);
         gravity.pack(out);
         (fields.len() as u64).pack(out);
@@ -28,6 +38,8 @@ impl World {
             id.pack(out);
             velocity.pack(out);
         }
+        (no_contact.len() as u64).pack(out);
+        no_contact.iter().for_each(|groups| groups.pack(out));
         (joints.len() as u64).pack(out);
         joints.iter().for_each(|joint| joint.pack(out));
         bodies.write_snapshot(out);
@@ -51,6 +63,9 @@ impl World {
         for _ in 0..from.take::<u64>()? {
             let id = from.take()?;
             world.surface_velocities.insert(id, from.take()?);
+        }
+        for _ in 0..from.take::<u64>()? {
+            world.no_contact.push(from.take()?);
         }
         for _ in 0..from.take::<u64>()? {
             world.joints.push(from.take()?);

@@ -392,6 +392,21 @@ fn joined_bodies_touch_only_if_asked() {
     }
 }
 
+/// A ball of one group falls through the floor of another, and others stop it.
+#[test]
+fn groups_pass_through_each_other_if_told() {
+    for (groups, falls) in [([1, 2], true), ([2, 1], true), ([1, 1], false), ([0, 2], false)] {
+        let floor = BodySpec { group: 2, ..BodySpec::new(Shape::half_space(), DVec3::ZERO) };
+        let ball = BodySpec { group: 1, ..BodySpec::new(Shape::sphere(0.1), DVec3::Z * 0.15) };
+        let mut scene = scene(vec![floor, ball], Vec::new());
+        scene.no_contact = vec![barchan::scene::NoContact { groups }];
+        let mut simulation = start(&scene);
+        run_until(&mut simulation, 0.5);
+        let z = position(&simulation, 1).z;
+        assert!(if falls { z < -0.5 } else { (z - 0.1).abs() < 1e-3 }, "{groups:?}: {z}");
+    }
+}
+
 #[test]
 fn kinematic_bodies_carry_what_is_joined_to_them() {
     let crane =
