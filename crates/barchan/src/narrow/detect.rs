@@ -9,7 +9,7 @@
 //! where they will be half a step later at their present velocities, and gaps told as of the start, from which the present
 //! velocities lead to those that were found.
 
-use super::{Apart, ContactPoint, Contacts, FeatureKey, Poses, at_most_one, sphere_sphere, visit_at};
+use super::{Apart, ContactPoint, Contacts, FeatureKey, Poses, at_most_one, sphere_sphere, visit, visit_others};
 use crate::broad::{Growth, Pairs, hull};
 use crate::shape::Shape;
 use crate::world::{Bodies, Ownership};
@@ -125,29 +125,41 @@ impl Detection<'_> {
         }
         let bodies = self.bodies;
         let margin = self.margin_of(a, b);
-        let [own, other] = [a, b].map(|j| &bodies.shape[j]);
-        let start = [a, b].map(|j| (bodies.position[j], bodies.orientation[j]));
-        let pair = [a as u32, b as u32];
+        let at_start = |touch: ContactPoint| {
+            let ContactPoint { point, normal, gap, key } = touch;
+            let arms = [point - bodies.position[a], point - bodies.position[b]];
+            Found { pair: [a as u32, b as u32], key, normal, gap, arms }
+        };
         if at_most_one(bodies, a, b) {
-            let are_spheres = matches!((own, other), (Shape::Sphere(_), Shape::Sphere(_)));
-            let mut found = |touch: ContactPoint| {
-                let ContactPoint { point, normal, gap, key } =
-                    if are_spheres { self.turned(a, b, touch) } else { touch };
-                found(Found { pair, key, normal, gap, arms: start.map(|(x, _)| point - x) });
-            };
+            let are_spheres = !bodies.is_wall(b);
+            let mut found = |touch| found(at_start(if are_spheres { self.turned(a, b, touch) } else { touch }));
             let mut done = false;
-            visit_at(own, other, &start, margin, |touch| {
+            visit(bodies, a, b, margin, |touch| {
                 done = true;
                 found(touch);
             });
             if !done {
-                visit_at(own, other, &start, margin + self.closing(a, b), found);
+                visit(bodies, a, b, margin + self.closing(a, b), found);
             }
             return;
         }
+        let reach = margin + self.closing(a, b);
+        if matches!(bodies.shape[a], Shape::Sphere(_)) && bodies.is_wall(b) {
+            // A plane touches a ball always below its centre.
+            visit(bodies, a, b, reach, |touch| found(at_start(touch)));
+        } else {
+            self.touches_later(a, b, reach, &mut found);
+        }
+    }
+
+    /// The same of bodies that are not round, where they will be when impulses act.
+    #[inline(never)]
+    fn touches_later(&self, a: usize, b: usize, reach: f64, found: &mut dyn FnMut(Found)) {
+        let bodies = self.bodies;
+        let pair = [a as u32, b as u32];
         let (poses, ahead) = self.poses(a, b);
         let twist = |j: usize| [bodies.velocity[j], bodies.angular_velocity[j]];
-        visit_at(own, other, &poses, margin + self.closing(a, b), |touch| {
+        visit_others(&bodies.shape[a], &bodies.shape[b], &poses, reach, &mut |touch| {
             let ContactPoint { point, normal, gap, key } = touch;
             let arms = poses.map(|(x, _)| point - x);
             let [u, v] = [(a, arms[0]), (b, arms[1])].map(|(j, arm)| twist(j)[0] + twist(j)[1].cross(arm));
@@ -160,13 +172,10 @@ impl Detection<'_> {
     #[inline]
     fn poses(&self, a: usize, b: usize) -> (Poses, f64) {
         let bodies = self.bodies;
-        let start = [a, b].map(|j| (bodies.position[j], bodies.orientation[j]));
         let smaller = hull::measure(bodies, a).min(bodies.contact_size(b));
-        // A plane touches a ball always below its centre.
-        let is_round = matches!(bodies.shape[a], Shape::Sphere(_)) && bodies.is_wall(b);
         let way = self.ahead / self.growth.h * self.closing(a, b);
-        if self.ahead == 0.0 || is_round || way > FAR * smaller {
-            return (start, 0.0);
+        if self.ahead == 0.0 || way > FAR * smaller {
+            return (bodies.poses(a, b), 0.0);
         }
         let later = |j: usize| {
             let (q, turn) = (bodies.orientation[j], self.ahead * bodies.angular_velocity[j]);

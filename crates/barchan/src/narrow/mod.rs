@@ -54,35 +54,39 @@ pub struct ContactPoint {
 }
 
 /// Where two bodies are looked at: their positions and orientations.
-pub type Poses = [(DVec3, DQuat); 2];
+pub(crate) type Poses = [(DVec3, DQuat); 2];
+
+impl Bodies {
+    /// Where two of them are.
+    #[inline]
+    fn poses(&self, a: usize, b: usize) -> Poses {
+        [a, b].map(|j| (self.position[j], self.orientation[j]))
+    }
+}
 
 /// Calls `found` for every contact between bodies `a` and `b`, where they are, with a gap up to `reach`.
 ///
 /// Which function does so for which two shapes is told by [`handler`], and for all of them by [`table()`]. Unbounded shapes
 /// stand second and never meet each other.
 #[inline(always)]
-pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, found: impl FnMut(ContactPoint)) {
-    let pose = |i: usize| (bodies.position[i], bodies.orientation[i]);
-    visit_at(&bodies.shape[a], &bodies.shape[b], &[pose(a), pose(b)], reach, found);
-}
-
-/// The same of two shapes in these poses.
-#[inline(always)]
-pub(super) fn visit_at(a: &Shape, b: &Shape, poses: &Poses, reach: f64, mut found: impl FnMut(ContactPoint)) {
-    let [(xa, _), (xb, turn)] = *poses;
-    match (a, b) {
+pub fn visit(bodies: &Bodies, a: usize, b: usize, reach: f64, mut found: impl FnMut(ContactPoint)) {
+    let xa = bodies.position[a];
+    let xb = bodies.position[b];
+    match (&bodies.shape[a], &bodies.shape[b]) {
         (Shape::Sphere(s), Shape::Sphere(t)) => sphere_sphere::visit(xa, s.radius, xb, t.radius, reach, found),
-        (Shape::Sphere(s), Shape::HalfSpace(_)) => sphere_half_space::visit(xa, s.radius, xb, turn, reach, found),
-        (Shape::Sphere(s), Shape::Container(c)) => {
-            sphere_container::visit(xa, s.radius, xb, turn, c, reach, &mut found);
+        (Shape::Sphere(s), Shape::HalfSpace(_)) => {
+            sphere_half_space::visit(xa, s.radius, xb, bodies.orientation[b], reach, found);
         }
-        _ => visit_others(a, b, poses, reach, &mut found),
+        (Shape::Sphere(s), Shape::Container(c)) => {
+            sphere_container::visit(xa, s.radius, xb, bodies.orientation[b], c, reach, &mut found);
+        }
+        (own, other) => visit_others(own, other, &bodies.poses(a, b), reach, &mut found),
     }
 }
 
-/// The same where one of them is neither a sphere nor a wall.
+/// The same of two shapes in these poses, one of which is neither a sphere nor a wall.
 #[inline(never)]
-fn visit_others(a: &Shape, b: &Shape, poses: &Poses, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
+pub(super) fn visit_others(a: &Shape, b: &Shape, poses: &Poses, reach: f64, found: &mut dyn FnMut(ContactPoint)) {
     let [(xa, qa), (xb, qb)] = *poses;
     if let (Shape::Capsule(s), Shape::Capsule(t)) = (a, b) {
         let placed = [(xa, qa, s), (xb, qb, t)].map(|(x, q, capsule)| capsule_capsule::placed(x, q, capsule));
