@@ -212,24 +212,7 @@ impl Problem {
                 Ok(())
             })?;
         }
-        let (mut rows, mut row_bias) = (Vec::new(), Vec::new());
-        for _ in 0..bilateral {
-            lines.either(["row", "bounded-row"], |is_bounded, fields| {
-                let bodies = [fields.body("A", bodies)?, fields.body("B", bodies)?];
-                let mut jacobian = [[DVec3::ZERO; 2]; 2];
-                for derivative in jacobian.iter_mut().flatten() {
-                    *derivative = fields.vector("the derivatives of the row")?;
-                }
-                row_bias.push(fields.number("the bias")?);
-                let mut row = Row::bilateral(bodies, jacobian);
-                if is_bounded {
-                    row.limits = [fields.number("the lower limit")?, fields.number("the upper limit")?];
-                    row.compliance = fields.number("the compliance")?;
-                }
-                rows.push(row);
-                Ok(())
-            })?;
-        }
+        let (rows, row_bias) = read_rows(&mut lines, bilateral, bodies)?;
         lines.record("end", |_| Ok(()))?;
         lines.nothing_more()?;
 
@@ -268,6 +251,33 @@ struct Lines<'a, R> {
     origin: &'a str,
     line: usize,
     text: String,
+}
+
+/// Reads so many rows, with their biases.
+fn read_rows<R: BufRead>(
+    lines: &mut Lines<'_, R>,
+    count: usize,
+    bodies: usize,
+) -> Result<(Vec<Row>, Vec<f64>), ProblemFileError> {
+    let (mut rows, mut row_bias) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        lines.either(["row", "bounded-row"], |is_bounded, fields| {
+            let bodies = [fields.body("A", bodies)?, fields.body("B", bodies)?];
+            let mut jacobian = [[DVec3::ZERO; 2]; 2];
+            for derivative in jacobian.iter_mut().flatten() {
+                *derivative = fields.vector("the derivatives of the row")?;
+            }
+            row_bias.push(fields.number("the bias")?);
+            let mut row = Row::bilateral(bodies, jacobian);
+            if is_bounded {
+                row.limits = [fields.number("the lower limit")?, fields.number("the upper limit")?];
+                row.compliance = fields.number("the compliance")?;
+            }
+            rows.push(row);
+            Ok(())
+        })?;
+    }
+    Ok((rows, row_bias))
 }
 
 impl<R: BufRead> Lines<'_, R> {

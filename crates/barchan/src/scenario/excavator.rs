@@ -1,11 +1,12 @@
 //! A bucket on an arm of joints that digs in a bed of spheres.
 
 use super::Scenario;
-use super::boxed::{count, friction, length, open_box};
+use super::boxed::length;
 use super::offers;
-use crate::scene::{BodySpec, Fill, JointSpec, MotorSpec, Radius, Scene, Time};
+use super::soil::{self, Soil};
+use crate::scene::{BodySpec, JointSpec, MotorSpec, Scene, Time};
 use crate::shape::{Part, Shape};
-use crate::world::{JointKind, Material};
+use crate::world::JointKind;
 use glam::{DQuat, DVec3};
 
 const DESCRIPTION: &str = "Spheres fall into a pit; the boom of an excavator lowers its stick and bucket into the bed, draws \
@@ -47,20 +48,16 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "excavator",
     summary: "a bucket on a motor-driven arm digs in a bed of spheres",
     parameters: &[
-        count("bodies", 5000.0, "how many grains"),
-        length("radius", 0.016, "mean of their radii, m"),
+        soil::parameters(5000.0, 0.016)[0],
+        soil::parameters(5000.0, 0.016)[1],
+        soil::parameters(5000.0, 0.016)[2],
         length("speed", 1.0, "of all motions, as a factor"),
-        friction(0.6),
     ],
     build: |parameters| {
-        let radius = parameters.get("radius");
-        let bodies = parameters.count("bodies");
+        let soil = Soil::new(PIT, parameters);
         let speed = parameters.get("speed");
-        // As deep as a loose fill needs.
-        let volume = bodies as f64 * 4.19 * radius.powi(3);
-        let floor = DVec3::new(PIT.x, PIT.y, 0.0);
-        let height = (volume / 0.3 / (4.0 * PIT.x * PIT.y)).max(3.0 * radius);
-        let lift = (height - 0.3).max(0.0) * DVec3::Z;
+        // As high above the bed as that needs.
+        let lift = (soil.height() - 0.3).max(0.0) * DVec3::Z;
         let raised = |body: BodySpec| BodySpec { position: body.position + lift, ..body };
         let drive = |name: &str, bodies: [&str; 2], anchor: DVec3, turn: f64, most: f64, effort: f64| JointSpec {
             name: name.into(),
@@ -68,13 +65,12 @@ pub(super) static SCENARIO: Scenario = Scenario {
             motor: Some(MotorSpec { speed: Some((turn * speed).into()), effort: Some(effort), ..MotorSpec::default() }),
             ..JointSpec::new(JointKind::Revolute, bodies, anchor + lift).about(DVec3::Y)
         };
-        let fill = Fill::new(-floor, floor + DVec3::Z * height, bodies, radius);
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
             time: Time { end: 0.5 + 2.5 / speed, ..Time::default() },
             body: vec![
-                open_box(PIT + 0.5 * lift),
+                soil.walls(lift.z),
                 raised(beam("boom", BOOM, STICK, 0.03)),
                 raised(beam("stick", STICK, BUCKET, 0.025)),
                 raised(bucket()),
@@ -84,16 +80,8 @@ pub(super) static SCENARIO: Scenario = Scenario {
                 drive("stick hinge", ["boom", "stick"], STICK, 0.6, 1.2, 1500.0),
                 drive("bucket hinge", ["stick", "bucket"], BUCKET, 0.5, 0.9, 400.0),
             ],
-            fill: vec![Fill { radius: Some(Radius::Uniform([0.8 * radius, 1.2 * radius])), ..fill }],
-            material: vec![
-                Material {
-                    name: "gravel".into(),
-                    density: 2600.0,
-                    friction: parameters.get("friction"),
-                    ..Material::default()
-                },
-                Material { name: "steel".into(), density: 7800.0, friction: 0.4, ..Material::default() },
-            ],
+            fill: vec![soil.fill(0.2)],
+            material: soil.materials([7800.0, 0.4]),
             adjustable: vec![offers::gravity(), offers::friction()],
             ..Scene::default()
         }

@@ -37,6 +37,7 @@ mod shaken_box;
 mod silo;
 mod slide_to_roll;
 mod slope;
+mod soil;
 mod vibrating_plate;
 mod well;
 

@@ -1,11 +1,12 @@
 //! A rover on four driven wheels that crosses a bed of spheres.
 
 use super::Scenario;
-use super::boxed::{count, friction, length, open_box};
+use super::boxed::length;
 use super::offers;
-use crate::scene::{BodySpec, Fill, JointSpec, MotorSpec, Radius, Scene, Time};
+use super::soil::{self, Soil};
+use crate::scene::{BodySpec, JointSpec, MotorSpec, Scene, Time};
 use crate::shape::Shape;
-use crate::world::{JointKind, Material};
+use crate::world::JointKind;
 use glam::{DQuat, DVec3};
 
 const DESCRIPTION: &str = "A rover drives over loose grains on four wheels, each with a motor of limited torque. Look at how \
@@ -19,25 +20,21 @@ pub(super) static SCENARIO: Scenario = Scenario {
     name: "rover",
     summary: "four driven wheels cross a bed of grains",
     parameters: &[
-        count("bodies", 5000.0, "how many grains"),
-        length("radius", 0.018, "mean of their radii, m"),
+        soil::parameters(5000.0, 0.018)[0],
+        soil::parameters(5000.0, 0.018)[1],
+        soil::parameters(5000.0, 0.018)[2],
         length("speed", 5.0, "of the wheels, rad/s"),
         length("torque", 6.0, "of each motor at most, N m"),
-        friction(0.6),
     ],
     build: |parameters| {
+        let soil = Soil::new(TRACK, parameters);
+        let height = soil.height();
         let radius = parameters.get("radius");
-        let bodies = parameters.count("bodies");
-        let volume = bodies as f64 * 4.19 * radius.powi(3);
-        let floor = DVec3::new(TRACK.x, TRACK.y, 0.0);
-        let height = (volume / 0.3 / (4.0 * TRACK.x * TRACK.y)).max(3.0 * radius);
         // It starts just above the grains, and falls onto them while they settle.
         let hull = DVec3::new(-0.8 * TRACK.x + 0.2, 0.0, height + 1.5 * radius + WHEEL + 0.05);
         let steel = |body: BodySpec, name: &str| BodySpec { name: name.into(), material: "steel".into(), ..body };
-        let mut list = vec![
-            open_box(TRACK + DVec3::Z * 0.5 * height),
-            steel(BodySpec::new(Shape::cuboid(DVec3::new(0.22, 0.1, 0.03)), hull), "hull"),
-        ];
+        let mut list =
+            vec![soil.walls(height), steel(BodySpec::new(Shape::cuboid(DVec3::new(0.22, 0.1, 0.03)), hull), "hull")];
         let mut joints = Vec::new();
         for (k, (x, y)) in [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)].into_iter().enumerate() {
             let place = hull + DVec3::new(0.16 * x, 0.17 * y, -0.05);
@@ -55,23 +52,14 @@ pub(super) static SCENARIO: Scenario = Scenario {
                 ..JointSpec::new(JointKind::Revolute, ["hull", &name], place).about(DVec3::Y)
             });
         }
-        let fill = Fill::new(-floor, floor + DVec3::Z * height, bodies, radius);
         Scene {
             name: SCENARIO.name.into(),
             description: DESCRIPTION.into(),
             time: Time { end: 4.0, ..Time::default() },
             body: list,
             joint: joints,
-            fill: vec![Fill { radius: Some(Radius::Uniform([0.7 * radius, 1.3 * radius])), ..fill }],
-            material: vec![
-                Material {
-                    name: "gravel".into(),
-                    density: 2600.0,
-                    friction: parameters.get("friction"),
-                    ..Material::default()
-                },
-                Material { name: "steel".into(), density: 3000.0, friction: 0.7, ..Material::default() },
-            ],
+            fill: vec![soil.fill(0.3)],
+            material: soil.materials([3000.0, 0.7]),
             adjustable: vec![offers::gravity(), offers::friction()],
             ..Scene::default()
         }

@@ -446,7 +446,8 @@ mod tests {
             let grains = whole(&fill, 1, 0, &[]).unwrap_or_else(|crowded| panic!("{:?}: {crowded:?}", fill.shape));
             println!("{}: {:.2} s", fill.shape.as_ref().unwrap().name(), start.elapsed().as_secs_f64());
             let [overlap, outside] = faults(&fill, &grains);
-            assert!(overlap <= 0.0 && outside <= 1e-9, "{:?}: {overlap} {outside}", fill.shape);
+            // Room is looked for by another function than contacts are found by: they agree to rounding.
+            assert!(overlap <= 1e-12 && outside <= 1e-9, "{:?}: {overlap} {outside}", fill.shape);
         }
     }
 

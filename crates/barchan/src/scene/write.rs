@@ -214,13 +214,39 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Adjustable, BodySpec, Fill, Kind, Lattice, Orientation, Radius};
+    use crate::scene::{
+        Adjustable, BodySpec, Fill, JointSpec, Kind, Lattice, MotorSpec, NoContact, Orientation, Radius,
+    };
     use crate::shape::{GivenMass, Shape};
     use crate::util::formula::VectorFormula;
-    use crate::world::{ForceField, Motion, Oscillation, PairException, Rotation, Turn, Waypoints};
+    use crate::world::joint::{Spring, Strength};
+    use crate::world::{ForceField, JointKind, Motion, Oscillation, PairException, Rotation, Turn, Waypoints};
     use glam::{DQuat, DVec3};
 
     /// A scene with something in every list, and every key that may be left out.
+    fn joints() -> Vec<JointSpec> {
+        let joint =
+            |kind| JointSpec::new(kind, ["a \"1\"", "b"], DVec3::splat(1.0 / 3.0)).about(DVec3::new(0.1, -0.0, 1e-7));
+        let gear = JointSpec { second_axis: Some(DVec3::Y), ratio: Some(-1.0 / 3.0), ..joint(JointKind::Gear) };
+        let rope = JointSpec {
+            name: "rope \\".into(),
+            end: Some(DVec3::new(1.0, 0.1 + 0.2, 0.0)),
+            limits: Some([-1.0 / 3.0, 0.0]),
+            motor: Some(MotorSpec {
+                speed: Some("sin(t)".parse().unwrap()),
+                effort: Some(1e23),
+                ..MotorSpec::default()
+            }),
+            spring: Some(Spring { stiffness: 0.1, damping: 1e-300, rest: -0.0 }),
+            friction: 1.0 / 3.0,
+            strength: Some(Strength { force: None, torque: Some(0.1) }),
+            collide: true,
+            ..joint(JointKind::Distance)
+        };
+        let motor = MotorSpec { position: Some(0.1.into()), response: Some(1.0 / 3.0), ..MotorSpec::default() };
+        vec![gear, rope, JointSpec { motor: Some(motor), ..joint(JointKind::Cylindrical) }]
+    }
+
     fn everything() -> Scene {
         let mut scene = Scene {
             name: "all \"of\" it\\".into(),
@@ -248,7 +274,7 @@ mod tests {
         scene.domain.outside = crate::partition::OutsideRule::Remove;
         let body = BodySpec::new(Shape::sphere(0.5), DVec3::ONE);
         scene.body = vec![
-            BodySpec { force: Some(DVec3::X), torque: Some(DVec3::Y), ..body.clone() },
+            BodySpec { name: "a \"1\"".into(), force: Some(DVec3::X), torque: Some(DVec3::Y), ..body.clone() },
             BodySpec {
                 motion: Motion::Kinematic,
                 orientation: Some(DQuat::from_xyzw(0.1, 0.2, 0.3, 0.4)),
@@ -265,12 +291,15 @@ mod tests {
                 ..body
             },
             BodySpec {
+                name: "b".into(),
                 mass: Some(GivenMass { mass: Some(0.1), centre: None, inertia: Some([1.0, 2.0, 2.5, 0.0, 0.1, 0.0]) }),
                 ..BodySpec::new(Shape::cuboid(DVec3::ONE), DVec3::ZERO)
             },
             BodySpec { rotation: Rotation::Locked, ..BodySpec::new(Shape::sphere(0.1), DVec3::ZERO) },
             BodySpec { normal: Some(DVec3::Y), ..BodySpec::new(Shape::half_space(), DVec3::ZERO) },
         ];
+        scene.no_contact.push(NoContact { groups: [0, 65535] });
+        scene.joint = joints();
         scene.lattice.push(Lattice { count: Some(3), ..Lattice::cubic([2, 2, 2], DVec3::new(3.0, 4.0, 5.0), 1.0) });
         scene.lattice.push(Lattice::hexagonal([2, 2, 2], 2.0, 1.0));
         scene.fill.push(Fill::new(DVec3::ZERO, DVec3::splat(100.0), 5, Radius::Uniform([0.1, 0.3])));
