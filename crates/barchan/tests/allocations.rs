@@ -99,6 +99,19 @@ fn a_step_of_a_settled_bed_allocates_nothing() {
     for broad_phase in ["octree", "grid", "sweep-and-prune"] {
         assert_eq!(allocations_with(broad_phase, "auto", "coloured", escape, &cell), 0, "{broad_phase}, one far away");
     }
+    // Joints, which take one block.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    let of_chain = pool.install(|| {
+        let mut chain = simulation("chain", &[("links", "12".into()), ("broad_phase.reorder_interval", "0".into())]);
+        run(&mut chain, 300);
+        COUNT.store(0, Ordering::Relaxed);
+        WATCHING.store(true, Ordering::Relaxed);
+        let reports: [_; 20] = std::array::from_fn(|_| chain.step());
+        WATCHING.store(false, Ordering::Relaxed);
+        assert!(reports.iter().all(|report| report.as_ref().is_ok_and(|report| report.solver.iterations > 0)));
+        COUNT.load(Ordering::Relaxed)
+    });
+    assert_eq!(of_chain, 0, "a chain");
     // And the counter counts.
     WATCHING.store(true, Ordering::Relaxed);
     let before = COUNT.load(Ordering::Relaxed);
